@@ -1,0 +1,277 @@
+// Package api is the HTTP door of the ledger: routes, limits, authentication, strict JSON, and the one table
+// from errors to answers. It holds no rule about sending.
+package api
+
+import (
+	"encoding/json"
+
+	"sendonce/ledger"
+)
+
+// Event is the body of POST /v1/notifications and an item of a batch.
+type Event struct {
+	EventID    string          `json:"event_id"`
+	EventType  string          `json:"event_type,omitempty"`
+	Source     *string         `json:"source,omitempty"`
+	UserID     string          `json:"user_id,omitempty"`
+	OccurredAt string          `json:"occurred_at,omitempty"`
+	Channel    string          `json:"channel"`
+	Recipient  string          `json:"recipient"`
+	Message    json.RawMessage `json:"message"`
+	Provider   string          `json:"provider,omitempty"`
+	Lane       string          `json:"lane,omitempty"`
+	SendAt     string          `json:"send_at,omitempty"`
+	ExpiresAt  string          `json:"expires_at,omitempty"`
+	Metadata   json.RawMessage `json:"metadata,omitempty"`
+	DedupeKey  *string         `json:"dedupe_key,omitempty"`
+}
+
+// Notification is a row as answers show it: every field is always there, null where there is nothing.
+type Notification struct {
+	ID                   string  `json:"id"`
+	DedupeKey            string  `json:"dedupe_key"`
+	Duplicate            bool    `json:"duplicate"`
+	State                string  `json:"state"`
+	Final                bool    `json:"final"`
+	MaybeSent            bool    `json:"maybe_sent"`
+	Reason               *string `json:"reason"`
+	NextAction           *string `json:"next_action"`
+	Delivery             *string `json:"delivery"`
+	EventID              string  `json:"event_id"`
+	EventType            *string `json:"event_type"`
+	Source               string  `json:"source"`
+	UserID               *string `json:"user_id"`
+	OccurredAt           *string `json:"occurred_at"`
+	Channel              string  `json:"channel"`
+	Recipient            *string `json:"recipient"`
+	Provider             string  `json:"provider"`
+	Lane                 string  `json:"lane"`
+	MessageID            *string `json:"message_id"`
+	AttemptCount         int     `json:"attempt_count"`
+	Version              int64   `json:"version"`
+	ResendOf             *string `json:"resend_of"`
+	DuplicateCount       int64   `json:"duplicate_count"`
+	LastDuplicateAt      *string `json:"last_duplicate_at"`
+	SuspectedDuplicateOf *string `json:"suspected_duplicate_of"`
+	ClaimedAt            string  `json:"claimed_at"`
+	DueAt                *string `json:"due_at"`
+	ExpiresAt            *string `json:"expires_at"`
+	ConfirmedAt          *string `json:"confirmed_at"`
+	UpdatedAt            string  `json:"updated_at"`
+
+	// Differs is there only in an answer 200 to a claim whose message differs.
+	Differs []string `json:"differs,omitempty"`
+}
+
+// Record is one row in full.
+type Record struct {
+	Notification
+	Message     json.RawMessage `json:"message"`
+	Metadata    json.RawMessage `json:"metadata"`
+	Attempts    []Attempt       `json:"attempts"`
+	Receipts    []Receipt       `json:"receipts"`
+	Settlements []Settlement    `json:"settlements"`
+	Duplicates  []Duplicate     `json:"duplicates"`
+	Resends     []string        `json:"resends"`
+}
+
+// Attempt is one handing to a provider.
+type Attempt struct {
+	Number    int     `json:"number"`
+	Kind      string  `json:"kind"`
+	Provider  string  `json:"provider"`
+	StartedAt string  `json:"started_at"`
+	EndedAt   *string `json:"ended_at"`
+	Outcome   *string `json:"outcome"`
+	Phase     *string `json:"phase"`
+	Status    *int    `json:"status"`
+	Code      *string `json:"code"`
+	MessageID *string `json:"message_id"`
+	Error     *string `json:"error"`
+	Answer    *string `json:"answer"`
+}
+
+// Receipt is a delivery report or another proof.
+type Receipt struct {
+	Provider   string  `json:"provider"`
+	Attempt    int     `json:"attempt"`
+	MessageID  *string `json:"message_id"`
+	Kind       string  `json:"kind"`
+	Delivery   *string `json:"delivery"`
+	Code       *string `json:"code"`
+	ProviderAt *string `json:"provider_at"`
+	ArrivedAt  string  `json:"arrived_at"`
+}
+
+// Settlement is a change of a row that is no attempt.
+type Settlement struct {
+	At       string          `json:"at"`
+	Action   string          `json:"action"`
+	From     string          `json:"from_state"`
+	To       string          `json:"to_state"`
+	Actor    string          `json:"actor"`
+	By       *string         `json:"by"`
+	Reason   *string         `json:"reason"`
+	Evidence json.RawMessage `json:"evidence"`
+}
+
+// Duplicate is a suppressed repeat.
+type Duplicate struct {
+	At      string   `json:"at"`
+	Caller  string   `json:"caller"`
+	Differs []string `json:"differs"`
+}
+
+// List is a page of rows.
+type List struct {
+	Notifications []Notification `json:"notifications"`
+	NextCursor    *string        `json:"next_cursor"`
+}
+
+// Batch is the body of POST /v1/notifications/batch.
+type Batch struct {
+	Notifications []json.RawMessage `json:"notifications"`
+}
+
+// BatchResult is one item of a batch's answer.
+type BatchResult struct {
+	Status       int           `json:"status"`
+	Notification *Notification `json:"notification,omitempty"`
+	Problem      *Problem      `json:"problem,omitempty"`
+}
+
+// BatchAnswer is the answer to a batch.
+type BatchAnswer struct {
+	Results    []BatchResult `json:"results"`
+	Claimed    int           `json:"claimed"`
+	Duplicates int           `json:"duplicates"`
+	Refused    int           `json:"refused"`
+}
+
+// Action is the body of the six actions.
+type Action struct {
+	Reason    string `json:"reason"`
+	By        string `json:"by,omitempty"`
+	MessageID string `json:"message_id,omitempty"`
+	ExpiresAt string `json:"expires_at,omitempty"`
+}
+
+// ResendRequest is the body of a resend.
+type ResendRequest struct {
+	Reason          string `json:"reason"`
+	By              string `json:"by,omitempty"`
+	AcceptDuplicate bool   `json:"accept_duplicate,omitempty"`
+}
+
+// BulkFilter takes the list's parameters.
+type BulkFilter struct {
+	EventID       string  `json:"event_id,omitempty"`
+	Recipient     string  `json:"recipient,omitempty"`
+	MessageID     string  `json:"message_id,omitempty"`
+	DedupeKey     string  `json:"dedupe_key,omitempty"`
+	State         string  `json:"state,omitempty"`
+	Channel       string  `json:"channel,omitempty"`
+	Provider      string  `json:"provider,omitempty"`
+	EventType     string  `json:"event_type,omitempty"`
+	Source        *string `json:"source,omitempty"`
+	UserID        string  `json:"user_id,omitempty"`
+	Delivery      string  `json:"delivery,omitempty"`
+	ClaimedAfter  string  `json:"claimed_after,omitempty"`
+	ClaimedBefore string  `json:"claimed_before,omitempty"`
+}
+
+// Bulk is the body of POST /v1/settlements.
+type Bulk struct {
+	Action        string     `json:"action"`
+	Filter        BulkFilter `json:"filter"`
+	Reason        string     `json:"reason"`
+	By            string     `json:"by,omitempty"`
+	ExpectedCount *int64     `json:"expected_count,omitempty"`
+	DryRun        bool       `json:"dry_run,omitempty"`
+}
+
+// BulkAnswer counts.
+type BulkAnswer struct {
+	Matched int64 `json:"matched"`
+	Changed int64 `json:"changed"`
+	Skipped int64 `json:"skipped"`
+}
+
+// Provider is a provider and its gate.
+type Provider struct {
+	Name         string   `json:"name"`
+	Type         string   `json:"type"`
+	Channels     []string `json:"channels"`
+	Gate         Gate     `json:"gate"`
+	Capabilities []string `json:"capabilities"`
+}
+
+// Gate says whether a provider may be used now.
+type Gate struct {
+	State  string  `json:"state"`
+	Until  *string `json:"until"`
+	Reason *string `json:"reason"`
+	By     *string `json:"by"`
+}
+
+// Providers is the answer of GET /v1/providers.
+type Providers struct {
+	Providers []Provider `json:"providers"`
+}
+
+// PauseRequest is the body of pause and resume.
+type PauseRequest struct {
+	Reason string `json:"reason"`
+}
+
+// Keys is the answer of GET /v1/keys.
+type Keys struct {
+	Keys []Key `json:"keys"`
+}
+
+// Key is a key under one recipe.
+type Key struct {
+	Recipe       string        `json:"recipe"`
+	Parts        []KeyPart     `json:"parts"`
+	DedupeKey    string        `json:"dedupe_key"`
+	Notification *Notification `json:"notification"`
+}
+
+// KeyPart is one part of a key.
+type KeyPart struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Stats is the answer of GET /v1/stats.
+type Stats struct {
+	Notifications   int64            `json:"notifications"`
+	States          map[string]int64 `json:"states"`
+	MaybeSent       int64            `json:"maybe_sent"`
+	Duplicates      int64            `json:"duplicates_suppressed"`
+	ProvenTwice     int64            `json:"duplicates_proven"`
+	Shared          int64            `json:"message_ids_shared"`
+	OldestAmbiguous *string          `json:"oldest_ambiguous_at"`
+}
+
+// Ready is the answer of GET /readyz.
+type Ready struct {
+	Ready     bool       `json:"ready"`
+	Reason    *string    `json:"reason"`
+	Providers []Provider `json:"providers"`
+}
+
+// Problem is an error (RFC 9457).
+type Problem struct {
+	Type         string              `json:"type"`
+	Title        string              `json:"title"`
+	Status       int                 `json:"status"`
+	Detail       string              `json:"detail"`
+	Code         string              `json:"code"`
+	Errors       []ledger.FieldError `json:"errors,omitempty"`
+	Notification *Notification       `json:"notification,omitempty"`
+	Differs      []string            `json:"differs,omitempty"`
+	State        string              `json:"state,omitempty"`
+	Allowed      []string            `json:"allowed,omitempty"`
+	Matched      *int64              `json:"matched,omitempty"`
+}

@@ -1,0 +1,216 @@
+package ledger
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Store keeps the ledger. Each write is one operation: all of it or none, and it returns only after the
+// commit that holds it; operations of several callers may share a commit. Writes take no context, since
+// what was handed to the writer is done whether its caller waits or not. Reads see committed rows only.
+//
+// Every write may return ErrUnavailable (surely not written), ErrUnknown (a commit failed and it is not
+// known yet whether it holds) or ErrOverload (not even queued). Times are arguments: a store has no clock.
+type Store interface {
+	// Claim makes a row for each claim whose keys nobody has, and returns the one that has it otherwise.
+	// One commit holds them all; two claims of one batch with the same key give one row.
+	// Also ErrStorageLow.
+	Claim(claims []Claim) ([]Claimed, error)
+
+	// Prior finds the row that has one of the claim's keys. Read only; what it does not find proves nothing.
+	Prior(ctx context.Context, c Claim) (Notification, bool, error)
+
+	// Take moves a row from claimed (a send) or ambiguous (a repeat) to sending and opens its attempt.
+	// ErrMoved: the row has another version or state, is not due, or has expired.
+	Take(t Taking) error
+
+	// Close ends the open attempt, notes its message ids, and moves the row as decide says. decide is
+	// pure: it may run again when a shared commit fails. ErrMoved: the attempt was closed already.
+	Close(c Closing, decide func(CloseFacts) Change) (Notification, error)
+
+	// Settle changes a row that is no attempt's and writes the settlement. decide is pure, sees the row as it
+	// is inside the write, and its error is returned as it is, with the row unchanged. ErrNotFound.
+	// A Change with State "" leaves the row as it is and writes nothing.
+	Settle(id uuid.UUID, decide func(Notification) (Change, error)) (Notification, error)
+
+	// Resend writes a settlement on the parent, moves its version, and claims the child, in one operation.
+	// The ordinal n counts the parent's resends from 1. decide is pure. ErrNotFound.
+	Resend(parent uuid.UUID, decide func(parent Notification, n int) (Change, Claim, error)) (Claimed, error)
+
+	// Prove stores a receipt once and moves the row as decide says; while the row is sending the receipt
+	// waits for Close. matched is false when no row is known yet: the receipt is kept for it.
+	Prove(r Receipt, decide func(Notification, ProofFacts) (Change, error)) (n Notification, matched bool, err error)
+
+	// Suppress notes repeats that sent nothing: counts them and keeps each row's last MaxDuplicates.
+	Suppress(list []Suppressed) error
+
+	// Recover closes what a dead process left open: each open attempt becomes ambiguous (process_ended) and
+	// its row too. With restored, every claimed, held and sending row becomes ambiguous (restored).
+	// Next action and due time of the rows are as unsettled says. It returns how many rows it moved.
+	Recover(at time.Time, restored bool, unsettled func(Notification) (NextAction, time.Time)) (int, error)
+
+	// MarkMissing sets the reason provider_missing on claimed, pinned rows of providers outside known, and
+	// clears it from those of known ones. Other rows are not touched.
+	MarkMissing(at time.Time, known []string) error
+
+	// Get returns a row with its history. ErrNotFound.
+	Get(ctx context.Context, id uuid.UUID) (Record, error)
+
+	// List returns rows that match, in order of claiming.
+	List(ctx context.Context, f Filter) (Page, error)
+
+	// Due returns claimed rows of a provider and lane that are due at a time, oldest due first, content included.
+	Due(ctx context.Context, provider string, lane Lane, at time.Time, limit int) ([]Notification, error)
+
+	// NextDue is when the provider's next claimed row after a time is due; zero: none.
+	NextDue(ctx context.Context, provider string, after time.Time) (time.Time, error)
+
+	// Providers names every provider that claimed rows stand under.
+	Providers(ctx context.Context) ([]string, error)
+
+	// Waiting returns ambiguous and held rows whose next action is due at a time, and claimed rows that have
+	// expired by then, oldest first. NextWaiting is when the next of either is due after it; zero: none.
+	Waiting(ctx context.Context, at time.Time, limit int) ([]Notification, error)
+	NextWaiting(ctx context.Context, after time.Time) (time.Time, error)
+
+	// FirstAttempt returns the first attempt to an account with its request, for a repeat. ErrNotFound.
+	FirstAttempt(ctx context.Context, seq int64, account [8]byte) (Attempt, error)
+
+	// Newest is the newest time that the ledger holds.
+	Newest(ctx context.Context) (time.Time, error)
+
+	// Pauses returns what people paused; SetPause and ClearPause change it.
+	Pauses(ctx context.Context) ([]Pause, error)
+	SetPause(p Pause) error
+	ClearPause(provider string) error
+
+	// Stats counts.
+	Stats(ctx context.Context) (Stats, error)
+
+	// Audit hands every row with its history to visit in order of claiming, then, as records without a
+	// notification (Seq 0), whatever history belongs to no row. It holds no long transaction.
+	Audit(ctx context.Context, visit func(Record) error) error
+
+	// Condition says what the store can do now; the loop asks before each take.
+	Condition() Condition
+}
+
+// Condition is what a store can do.
+type Condition struct {
+	Err      error // nil, ErrUnknown (no takes, no claims), ErrUnavailable (damaged) or ErrStorageLow (no claims)
+	Barriers int64 // goes up when memory of the ledger's rows may be wrong: read them again
+	Restored bool  // an old or moved copy: nothing may be sent
+}
+
+// Claim is a row to be made and the keys under which it may stand already.
+type Claim struct {
+	Notification         // complete but for Seq
+	Others       []KeyOf // further keys to look under; the first key is the notification's own
+}
+
+// KeyOf is a key that counts only if the row was made by Recipe or brought its key.
+type KeyOf struct {
+	Recipe string
+	Key    string
+}
+
+// Claimed is the row of a claim, new or known.
+type Claimed struct {
+	Notification
+	Duplicate bool
+}
+
+// Taking opens an attempt. Attempt.Number is the row's attempt_count + 1.
+type Taking struct {
+	Attempt
+	Version  int64  // of the row that was read
+	Provider string // the row's provider from now on
+}
+
+// Closing ends an attempt: Attempt is complete, MessageIDs has all ids of the answer.
+type Closing struct {
+	Notification // as the take left it
+	Attempt
+	MessageIDs []string
+}
+
+// CloseFacts are what a decision about a closed attempt depends on besides its result.
+type CloseFacts struct {
+	Proof   bool     // a receipt for this attempt, or for one of its message ids, is stored
+	Shared  bool     // one of the message ids belongs to another row
+	Highest Delivery // of the receipts that are stored
+}
+
+// ProofFacts are what a decision about a proof depends on besides the row.
+type ProofFacts struct {
+	Known   bool    // this receipt, or one with the same fact, was stored before
+	Attempt Attempt // the attempt that it proves
+	Proven  int     // attempts of the row that were accepted or proven before, this one not counted
+	Highest Delivery
+}
+
+// Change is what becomes of a row. Fields with "keep" in their comment keep the row's value when zero.
+type Change struct {
+	State       State // "": leave the row as it is
+	Reason      Reason
+	MaybeSent   bool
+	NextAction  NextAction
+	DueAt       time.Time
+	Provider    string // keep
+	Deferrals   int
+	Tried       string
+	MessageID   string    // keep
+	Delivery    Delivery  // keep
+	ExpiresAt   time.Time // keep
+	ConfirmedAt time.Time
+	At          time.Time
+	Settlement  *Settlement // nil in a Close
+}
+
+// Filter selects rows. Zero fields do not filter. The first five are indexed; a filter without any of them looks
+// at no more than MaxScan rows and goes on by the cursor.
+type Filter struct {
+	EventID   string
+	Recipient string // compared with both forms
+	MessageID string
+	DedupeKey string
+	States    []State
+	Channel   Channel
+	Provider  string
+	EventType string
+	Source    *string // nil: any; the empty source is a source
+	UserID    string
+	Delivery  Delivery
+	After     time.Time // claimed_at >=
+	Before    time.Time // claimed_at <
+	Oldest    bool
+	Limit     int   // 1 to MaxList
+	Cursor    int64 // Seq of the last row of the page before; 0: start
+}
+
+// Page is a part of a list. Next is 0 at the end.
+type Page struct {
+	Rows []Notification
+	Next int64
+}
+
+// Pause is a person's decision that a provider is not to be used.
+type Pause struct {
+	Provider string
+	Since    time.Time
+	Actor    string
+	Reason   string
+}
+
+// Stats are counts over the whole ledger.
+type Stats struct {
+	Notifications int64
+	States        map[State]int64
+	MaybeSent     int64
+	Duplicates    int64 // suppressed
+	ProvenTwice   int64 // duplicates that receipts proved
+	Shared        int64 // answers with a message id of another row
+	OldestUnknown time.Time
+}
