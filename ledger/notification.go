@@ -82,6 +82,7 @@ type Notification struct {
 	Source       string
 	DedupeKey    string
 	Recipe       string // name of the recipe that made the key, or RecipeGiven
+	SourceInKey  bool   // the source entered the key, so the key itself is the wire key
 	EventID      string
 	EventType    string
 	UserID       string
