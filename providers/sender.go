@@ -111,7 +111,7 @@ func (s *sender) post(ctx context.Context, r *request) exchange {
 	x.conns, x.begun = conns.Load(), begun.Load()
 	if err != nil {
 		x.err = err
-		if wrote.Load() {
+		if wrote.Load() || x.conns > 1 { // whoever takes a second connection may have written to the first
 			x.phase = ledger.Written
 		}
 		return x

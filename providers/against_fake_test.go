@@ -1,0 +1,63 @@
+package providers
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"sendonce/fake"
+	"sendonce/ledger"
+)
+
+// Whatever a provider does, a message that went out is never called refused or surely not sent, one that is called
+// accepted went out, and there is one request.
+func TestEachProvider_OutcomeAgainstWhatWentOut(t *testing.T) {
+	eachProvider(t, func(t *testing.T, k kit) {
+		for _, b := range fake.Behaviours {
+			t.Run(string(b), func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+				defer cancel()
+				p := fake.New(fake.Options{Slow: time.Millisecond, OnRequest: func(r fake.Request) {
+					if r.Behaviour == fake.AcceptHang {
+						cancel()
+					}
+				}})
+				p.Behave(b)
+				base, err := p.Listen("127.0.0.1:0")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = p.Close() }()
+				c := Common{BaseURL: base, RepeatWindow: time.Hour}
+				adapter := k.make(t, c)
+				for n := 1; n <= 2; n++ { // the second on a kept-alive connection, where there is one
+					before := len(p.Accepted())
+					r := adapter.Send(ctx, k.request(t, adapter, base))
+					checkForm(t, r)
+					out := len(p.Accepted()) - before
+					switch {
+					case r.Outcome == ledger.Accepted && out != 1:
+						t.Errorf("accepted, and %d went out", out)
+					case (r.Outcome == ledger.Deferred || r.Outcome == ledger.Rejected) && out != 0:
+						// A webhook's 500 is the receiver's own word that it did not take the message.
+						if k.name != "webhook" || b != fake.AcceptError {
+							t.Errorf("%s, and it went out: %+v", r.Outcome, r)
+						}
+					case !b.Accepts() && b != fake.Unavailable && r.Outcome != ledger.Deferred && r.Outcome != ledger.Rejected:
+						t.Errorf("a clean refusal is %s", r.Outcome)
+					}
+					if r.Outcome == ledger.Accepted && k.name == "infrai" && !strings.HasPrefix(r.MessageIDs[0], "msg_fake_") {
+						t.Errorf("message ids %q", r.MessageIDs)
+					}
+					if b == fake.AcceptHang {
+						break // its context is gone
+					}
+					if p.Requests() != n {
+						t.Errorf("%d requests after %d sends", p.Requests(), n)
+					}
+				}
+			})
+		}
+	})
+}
