@@ -84,7 +84,7 @@ func (s *WebhookSettings) New(_ string, c Common) (ledger.Provider, error) {
 		if dial == nil {
 			dial = p.guard(scheme).dialer()
 		}
-		p.senders[scheme] = newSender(dial, p.window > 0)
+		p.senders[scheme] = newSender(dial, false) // answers carry no id
 	}
 	return p, nil
 }
