@@ -2,7 +2,10 @@ package providers
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -65,4 +68,44 @@ func TestEachProvider_OutcomeAgainstWhatWentOut(t *testing.T) {
 			})
 		}
 	})
+}
+
+func TestInfrai_ManyAtOnceGetTheirOwnAnswers(t *testing.T) {
+	p := fake.New(fake.Options{WellBehaved: true})
+	base, err := p.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = p.Close() }()
+	adapter := newInfrai(t, InfraiSettings{}, Common{BaseURL: base, RepeatWindow: time.Hour})
+	const workers, each = 16, 20
+	ids := make([]string, workers*each)
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() {
+			for i := w * each; i < (w+1)*each; i++ {
+				text := fmt.Sprintf(`{"text":"tok_%d"}`, i)
+				r, err := adapter.Build(ledger.Order{WireKey: itoa(i), Recipient: testNumber, Message: []byte(text), At: testTime})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				result := adapter.Send(t.Context(), r)
+				if result.Outcome != ledger.Accepted {
+					t.Errorf("%+v", result)
+					return
+				}
+				ids[i] = result.MessageIDs[0]
+			}
+		})
+	}
+	all.Wait()
+	for _, m := range p.Accepted() {
+		if i, err := strconv.Atoi(m.Key); err != nil || ids[i] != m.ID || m.Token != "tok_"+m.Key || p.Received(m.Token) != 1 {
+			t.Errorf("%+v was told to another request, or went out %d times", m, p.Received(m.Token))
+		}
+	}
+	if p.Requests() != workers*each {
+		t.Errorf("%d requests", p.Requests())
+	}
 }
