@@ -16,8 +16,7 @@ import (
 // space and the escapes of strings do not matter; numbers count as they are written. A message that is no JSON
 // is hashed as it is.
 func ContentHash(ch Channel, recipientKey string, raw []byte) [16]byte {
-	var space [1024]byte
-	b := append(space[:0], ch...)
+	b := append(make([]byte, 0, len(ch)+len(recipientKey)+len(raw)+2), ch...)
 	b = append(b, 0)
 	b = append(b, recipientKey...)
 	b = append(b, 0)
@@ -97,7 +96,7 @@ func MatchEventType(pattern, eventType string) bool {
 // appendCanonical appends one JSON value in a form that only its value decides: no white space, members sorted
 // by name, strings with the fewest escapes, numbers as number writes them. It reports false for what is no JSON.
 func appendCanonical(dst, raw []byte, number func(dst, written []byte) []byte) ([]byte, bool) {
-	c := canonical{dec: jsontext.NewDecoder(bytes.NewBuffer(raw)), number: number}
+	c := canonical{dec: jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true)), number: number}
 	dst, err := c.value(dst)
 	if err != nil {
 		return dst, false
@@ -106,7 +105,7 @@ func appendCanonical(dst, raw []byte, number func(dst, written []byte) []byte) (
 	return dst, errors.Is(err, io.EOF)
 }
 
-// canonical walks one JSON value. RFC 8785 is no help here: it rounds numbers to 64-bit floats.
+// canonical walks one JSON value, and finds repeated names itself. RFC 8785 is no help here: it rounds numbers to 64-bit floats.
 type canonical struct {
 	dec    *jsontext.Decoder
 	number func(dst, written []byte) []byte
@@ -154,9 +153,10 @@ func (c *canonical) object(dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	dst = append(dst, '{')
-	start := len(dst)
-	var ends []int // of each member
+	var space [8]member
+	members := space[:0]
 	for c.dec.PeekKind() == '"' {
+		m := member{start: len(dst)}
 		name, err := c.dec.ReadValue()
 		if err != nil {
 			return dst, err
@@ -164,34 +164,48 @@ func (c *canonical) object(dst []byte) ([]byte, error) {
 		if dst, err = appendString(dst, name); err != nil {
 			return dst, err
 		}
+		m.nameEnd = len(dst)
 		dst = append(dst, ':')
 		if dst, err = c.value(dst); err != nil {
 			return dst, err
 		}
 		dst = append(dst, ',')
-		ends = append(ends, len(dst))
+		m.end = len(dst)
+		members = append(members, m)
 	}
-	_, err := c.dec.ReadToken()
-	sortMembers(dst, start, ends)
-	return append(dst, '}'), err
+	if _, err := c.dec.ReadToken(); err != nil {
+		return dst, err
+	}
+	return append(dst, '}'), sortMembers(dst, members)
 }
 
-// sortMembers puts the members that stand in b from start on into the order of their bytes.
-func sortMembers(b []byte, start int, ends []int) {
-	if len(ends) < 2 {
-		return
+// member is where one member stands in the canonical text.
+type member struct{ start, nameEnd, end int }
+
+func (m member) name(b []byte) []byte { return b[m.start:m.nameEnd] }
+
+// sortMembers puts members, which stand side by side in b, into the order of their names.
+func sortMembers(b []byte, members []member) error {
+	sorted := true
+	for i := 1; i < len(members); i++ {
+		sorted = sorted && bytes.Compare(members[i-1].name(b), members[i].name(b)) < 0
 	}
-	members := make([][]byte, len(ends))
-	for i, end := range ends {
-		members[i] = b[start:end]
-		start = end
+	if sorted {
+		return nil
 	}
-	if slices.IsSortedFunc(members, bytes.Compare) {
-		return
+	start, end := members[0].start, members[len(members)-1].end
+	from := bytes.Clone(b[start:end])
+	slices.SortFunc(members, func(x, y member) int { return bytes.Compare(x.name(b), y.name(b)) })
+	for i := 1; i < len(members); i++ {
+		if bytes.Equal(members[i-1].name(b), members[i].name(b)) {
+			return jsontext.ErrDuplicateName
+		}
 	}
-	slices.SortFunc(members, bytes.Compare)
-	sorted := bytes.Join(members, nil)
-	copy(b[len(b)-len(sorted):], sorted)
+	to := b[start:start]
+	for _, m := range members {
+		to = append(to, from[m.start-start:m.end-start]...)
+	}
+	return nil
 }
 
 // appendString appends a JSON string with the fewest escapes. What has none is in that form already.

@@ -58,8 +58,9 @@ func ParseMessage(ch Channel, raw []byte) (Message, error) {
 	if !ok {
 		return Message{}, Invalid("channel", "must be sms, email, push or webhook")
 	}
-	r := messageReader{ch: ch, raw: raw, dec: jsontext.NewDecoder(bytes.NewBuffer(raw)), fields: fields}
-	err := r.object("", r.member)
+	r := messageReader{ch: ch, raw: raw, fields: fields}
+	r.dec = jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true))
+	err := r.object("", fields, r.member)
 	if err == nil {
 		if _, err = r.dec.ReadToken(); err == io.EOF {
 			err = nil
@@ -70,7 +71,7 @@ func ParseMessage(ch Channel, raw []byte) (Message, error) {
 	var syntax *jsontext.SyntacticError
 	switch {
 	case errors.As(err, &syntax):
-		r.syntaxFault(syntax)
+		r.syntaxFault("", syntax)
 	case err != nil:
 		r.fault("", "is not valid JSON")
 	case r.faults == nil:

@@ -11,7 +11,8 @@ import (
 )
 
 // messageReader walks the JSON of one message. Faults of meaning are collected; its methods return an error
-// only where the text is no JSON, and reading has to end.
+// only where the text is no JSON, and reading has to end. The decoder lets repeated names pass, since the
+// reader finds them cheaper.
 type messageReader struct {
 	ch     Channel
 	raw    []byte
@@ -23,6 +24,11 @@ type messageReader struct {
 	faults []FieldError
 }
 
+const (
+	faultNUL   = "must not contain NUL"
+	faultTwice = "must not be there twice"
+)
+
 // fault notes what is wrong with a field, given as its path below message.
 func (r *messageReader) fault(path, detail string) {
 	field := "message"
@@ -32,12 +38,17 @@ func (r *messageReader) fault(path, detail string) {
 	r.faults = append(r.faults, FieldError{Field: field, Detail: detail})
 }
 
-// syntaxFault notes what is wrong with the JSON itself, at the innermost field that was open.
-func (r *messageReader) syntaxFault(e *jsontext.SyntacticError) {
-	path := strings.Join(slices.Collect(e.JSONPointer.Tokens()), ".")
+// syntaxFault notes what is wrong with the JSON itself below path, at the innermost value that was open.
+func (r *messageReader) syntaxFault(path string, e *jsontext.SyntacticError) {
+	for token := range e.JSONPointer.Tokens() {
+		if path != "" {
+			path += "."
+		}
+		path += token
+	}
 	switch {
 	case errors.Is(e.Err, jsontext.ErrDuplicateName):
-		r.fault(path, "must not be there twice")
+		r.fault(path, faultTwice)
 	case e.Err != nil:
 		r.fault(path, "is not valid JSON: "+e.Err.Error())
 	default:
@@ -45,8 +56,9 @@ func (r *messageReader) syntaxFault(e *jsontext.SyntacticError) {
 	}
 }
 
-// object reads an object and hands each name to member, which reads the value.
-func (r *messageReader) object(path string, member func(name string) error) error {
+// object reads an object and hands each name to member, which reads the value. fields are the names that are
+// likely: they are not copied.
+func (r *messageReader) object(path string, fields []string, member func(name string) error) error {
 	if r.dec.PeekKind() != '{' {
 		r.fault(path, "must be an object")
 		return r.dec.SkipValue()
@@ -55,11 +67,11 @@ func (r *messageReader) object(path string, member func(name string) error) erro
 		return err
 	}
 	for r.dec.PeekKind() == '"' {
-		name, err := r.dec.ReadToken()
+		quoted, err := r.dec.ReadValue()
 		if err != nil {
 			return err
 		}
-		if err := member(name.String()); err != nil {
+		if err := member(unquoteName(fields, quoted)); err != nil {
 			return err
 		}
 	}
@@ -67,11 +79,27 @@ func (r *messageReader) object(path string, member func(name string) error) erro
 	return err
 }
 
+func unquoteName(fields []string, quoted []byte) string {
+	plain := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(plain, '\\') >= 0 {
+		plain, _ = jsontext.AppendUnquote(nil, quoted) // the decoder has read it already
+	}
+	for _, f := range fields {
+		if f == string(plain) {
+			return f
+		}
+	}
+	return string(plain)
+}
+
 func (r *messageReader) member(name string) error {
 	i := slices.Index(r.fields, name)
 	if i < 0 {
 		r.unknown(name, name, r.fields)
 		return r.dec.SkipValue()
+	}
+	if r.seen&(1<<i) != 0 {
+		r.fault(name, faultTwice)
 	}
 	r.seen |= 1 << i
 	switch name {
@@ -92,8 +120,7 @@ func (r *messageReader) member(name string) error {
 	case "body":
 		return r.text(name, &r.m.Body)
 	case "headers":
-		r.m.Headers = map[string]string{}
-		return r.strings(name, func(key, value string) { r.m.Headers[key] = value })
+		return r.headers()
 	case "template":
 		return r.template()
 	}
@@ -123,20 +150,21 @@ func (r *messageReader) text(path string, to *string) error {
 	}
 	*to = token.String()
 	if strings.IndexByte(*to, 0) >= 0 {
-		r.fault(path, "must not contain NUL")
+		r.fault(path, faultNUL)
 	}
 	return nil
 }
 
-// strings reads an object whose values are strings.
-func (r *messageReader) strings(path string, each func(key, value string)) error {
-	return r.object(path, func(key string) error {
+// headers reads an object of strings.
+func (r *messageReader) headers() error {
+	r.m.Headers = map[string]string{}
+	return r.object("headers", nil, func(name string) error {
 		var value string
-		if strings.IndexByte(key, 0) >= 0 {
-			r.fault(path, "must not contain NUL")
+		if _, twice := r.m.Headers[name]; twice {
+			r.fault("headers."+name, faultTwice)
 		}
-		err := r.text(path+"."+key, &value)
-		each(key, value)
+		err := r.text("headers."+name, &value)
+		r.m.Headers[name] = value
 		return err
 	})
 }
@@ -150,7 +178,13 @@ func (r *messageReader) value(path string) (json.RawMessage, error) {
 	end := int(r.dec.InputOffset())
 	written := r.raw[end-len(v) : end : end]
 	if escapesNUL(written) {
-		r.fault(path, "must not contain NUL")
+		r.fault(path, faultNUL)
+	}
+	if !v.IsValid() { // it has repeated names: find out where
+		var syntax *jsontext.SyntacticError
+		if errors.As(jsontext.NewDecoder(bytes.NewBuffer(written)).SkipValue(), &syntax) {
+			r.syntaxFault(path, syntax)
+		}
 	}
 	return json.RawMessage(written), nil
 }
@@ -160,8 +194,12 @@ func (r *messageReader) data() (err error) {
 	if r.m.Data, err = r.value("data"); err != nil || r.ch == Webhook {
 		return err
 	}
-	inner := messageReader{ch: r.ch, dec: jsontext.NewDecoder(bytes.NewBuffer(r.m.Data))}
-	err = inner.strings("data", func(string, string) { r.pairs++ })
+	inner := messageReader{ch: r.ch, dec: jsontext.NewDecoder(bytes.NewBuffer(r.m.Data), jsontext.AllowDuplicateNames(true))}
+	err = inner.object("data", nil, func(name string) error {
+		var value string
+		r.pairs++
+		return inner.text("data."+name, &value)
+	})
 	r.faults = append(r.faults, inner.faults...)
 	return err
 }
@@ -170,18 +208,24 @@ func (r *messageReader) data() (err error) {
 func (r *messageReader) template() error {
 	t := &Template{}
 	r.m.Template = t
-	return r.object("template", func(name string) (err error) {
+	seen := map[string]bool{}
+	return r.object("template", []string{"id", "variables"}, func(name string) (err error) {
+		path := "template." + name
+		if seen[name] {
+			r.fault(path, faultTwice)
+		}
+		seen[name] = true
 		switch name {
 		case "id":
-			return r.text("template.id", &t.ID)
+			return r.text(path, &t.ID)
 		case "variables":
 			if r.dec.PeekKind() != '{' {
-				r.fault("template.variables", "must be an object")
+				r.fault(path, "must be an object")
 			}
-			t.Variables, err = r.value("template.variables")
+			t.Variables, err = r.value(path)
 			return err
 		}
-		r.unknown("template."+name, name, []string{"id", "variables"})
+		r.unknown(path, name, []string{"id", "variables"})
 		return r.dec.SkipValue()
 	})
 }
