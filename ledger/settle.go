@@ -147,3 +147,10 @@ func (l *Ledger) again(ctx context.Context, a Act, refused error) (Notification,
 	}
 	return Notification{}, refused
 }
+
+// checkText applies the rules of names to what people write.
+func checkText(field, s string, most int) []FieldError {
+	v := eventFaults{}
+	v.id(field, s, most, false)
+	return v.faults
+}
