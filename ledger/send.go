@@ -45,6 +45,7 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 		l.notTaken(o, n, err)
 		return
 	}
+	Reach(PointAttemptOpened)
 	n.State, n.AttemptCount, n.Version, n.Provider, n.NextAction, n.DueAt = StateSending, a.Number, n.Version+1, o.name, DoNothing, time.Time{}
 	r := Result{Outcome: Deferred, Phase: NotWritten}
 	if panicked == nil {
@@ -52,6 +53,7 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	} else {
 		r.Error = panicked.Error()
 	}
+	Reach(PointAnswerRead)
 	reported = true
 	l.report(o, r, probe)
 	l.closeAttempt(work, o, n, a, r, first)
@@ -178,6 +180,7 @@ func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a
 		l.log.Error("close", "id", n.ID, "attempt", a.Number, "error", err)
 		return
 	}
+	Reach(PointClosed)
 	l.logAttempt(row, a)
 	l.waiters.ended(row)
 	o.finish(n.Seq)
