@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"sync"
 )
 
 // startRepeat asks a provider once more under the same wire key, to learn what happened. false: it has to wait.
@@ -38,8 +39,7 @@ func (l *Ledger) startRepeat(work context.Context, n Notification) bool {
 	}
 	l.flight.Go(func() {
 		defer func() { <-o.slots }()
-		defer o.finish(n.Seq)
-		l.send(work, o, n, KindRepeat, entry == AsProbe)
+		l.send(work, o, n, KindRepeat, entry == AsProbe, sync.OnceFunc(func() { o.finish(n.Seq) }))
 	})
 	return true
 }
