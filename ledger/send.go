@@ -20,13 +20,9 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 			o.poke()
 		}
 	}()
-	var first *Attempt // of a repeat: the attempt whose bytes are sent again
-	if kind == KindRepeat {
-		a, ok := l.repeatable(work, o, n)
-		if !ok {
-			return
-		}
-		first = &a
+	first, ok := l.firstBytes(work, o, n, kind)
+	if !ok {
+		return
 	}
 	a := Attempt{Seq: n.Seq, Number: n.AttemptCount + 1, Kind: kind, Provider: o.name, Account: o.provider.Account(), StartedAt: l.clock.now()}
 	order := l.order(n, a, first)
@@ -59,15 +55,15 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	Reach(PointAnswerRead)
 	reported = true
 	l.report(o, r, probe)
-	row, ok := l.closeAttempt(work, o, n, a, r, first)
+	row, closed := l.closeAttempt(work, o, n, a, r, first)
 	finish()
-	if ok {
+	if closed {
 		l.waiters.ended(row)
 		l.moveOn(row)
 	}
 }
 
-// order is what the adapter builds from. A repeat sends the bytes of the first attempt, its reference included.
+// order is what the adapter builds from. Where first is set its bytes are sent again, its reference included.
 func (l *Ledger) order(n Notification, a Attempt, first *Attempt) Order {
 	order := Order{
 		ID: n.ID.String(), Number: a.Number, Kind: a.Kind, WireKey: WireKey(n.Source, n.DedupeKey, n.SourceInKey),
@@ -178,7 +174,7 @@ func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a
 		in.first = l.firstChoice(n)
 	}
 	in.unknownAction, in.unknownDue = l.nextEvidence(n, 0, a.EndedAt)
-	if first != nil {
+	if a.Kind == KindRepeat {
 		in.unknownAction, in.unknownDue = l.nextEvidence(n, n.Deferrals+1, first.StartedAt)
 	}
 	c := Closing{Notification: n, Attempt: a, MessageIDs: r.MessageIDs}
