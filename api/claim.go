@@ -75,12 +75,6 @@ func (in *Event) event(key *credential, headerKey *string) (ledger.Event, error)
 		ExpiresAt:  f.time("expires_at", in.ExpiresAt),
 		Caller:     key.Name,
 	}
-	if e.Message != nil && e.Message[0] != '{' {
-		f.add("message", "must be an object")
-	}
-	if e.Metadata != nil && e.Metadata[0] != '{' {
-		f.add("metadata", "must be an object")
-	}
 	switch {
 	case in.DedupeKey != nil && *in.DedupeKey == "":
 		f.add("dedupe_key", "must not be empty; leave it out for the key that the event itself gives")
