@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -106,10 +108,8 @@ func syntaxDetail(e *jsontext.SyntacticError) string {
 	return fmt.Sprintf("must be JSON; it is not at byte %d", e.ByteOffset)
 }
 
-// fieldOf turns a JSON pointer into the dotted path of an answer: notifications[3].message.text. Names that
-// no caller could have meant are cut.
+// fieldOf turns a JSON pointer into the dotted path of an answer: notifications[3].message.text.
 func fieldOf(p jsontext.Pointer) string {
-	const longest = 80
 	var b strings.Builder
 	for token := range p.Tokens() {
 		if token != "" && strings.Trim(token, "0123456789") == "" {
@@ -119,12 +119,24 @@ func fieldOf(p jsontext.Pointer) string {
 		if b.Len() > 0 {
 			b.WriteByte('.')
 		}
-		b.WriteString(strings.ToValidUTF8(token[:min(len(token), longest)], ""))
+		b.WriteString(or(nameText(token), `""`))
 	}
 	if b.Len() == 0 {
 		return wholeBody
 	}
 	return b.String()
+}
+
+// nameText is a name that a caller made up, as an answer may repeat it: not long, and nothing in it that moves
+// the cursor of a terminal.
+func nameText(name string) string {
+	const longest = 80
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ToValidUTF8(name[:min(len(name), longest)], ""))
 }
 
 // fieldsOf lists the fields of a request type.

@@ -57,7 +57,7 @@ func (f *faults) query(raw string) map[string]string {
 	values := make(map[string]string, len(parsed))
 	for name, all := range parsed {
 		if len(all) > 1 {
-			f.add(queryName(name), "must stand once")
+			f.add(nameText(name), "must stand once")
 		}
 		values[name] = all[0]
 	}
@@ -94,7 +94,7 @@ func (f *faults) page(values map[string]string) ledger.Filter {
 func (f *faults) conditions(prefix string, values map[string]string) ledger.Filter {
 	var out ledger.Filter
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		value, field := values[name], prefix+queryName(name)
+		value, field := values[name], prefix+nameText(name)
 		if value == "" && name != "source" {
 			f.add(field, "must not be empty; leave it out")
 			continue
@@ -160,12 +160,6 @@ func (f *faults) condition(out *ledger.Filter, name, field, value string) {
 // filterNames are the conditions in the order of docs/api.md. Nothing writes to it.
 var filterNames = []string{"event_id", "recipient", "message_id", "dedupe_key", "state", "channel", "provider", "event_type",
 	"source", "user_id", "delivery", "claimed_after", "claimed_before"}
-
-// queryName is a parameter's name as an answer may repeat it.
-func queryName(name string) string {
-	const longest = 80
-	return strings.ToValidUTF8(name[:min(len(name), longest)], "")
-}
 
 // names joins words for a person.
 func names[T ~string](words []T) string {

@@ -48,7 +48,7 @@ func (a *API) previewKeys(rq *request) error {
 			}
 			e.Recipient = value
 		default:
-			f.add(queryName(name), "is no part of a key; the parts are event_id, event_type, source, user_id, channel, recipient")
+			f.add(nameText(name), "is no part of a key; the parts are event_id, event_type, source, user_id, channel, recipient")
 		}
 	}
 	if err := f.err(); err != nil {
