@@ -45,7 +45,7 @@ func (f *faults) time(field, value string) time.Time {
 		return time.Time{}
 	}
 	var t time.Time
-	if err := t.UnmarshalText([]byte(value)); err != nil || t.Year() < 1970 {
+	if err := t.UnmarshalText([]byte(value)); err != nil || t.Year() < 1970 || strings.Contains(value, ",") {
 		f.add(field, "must be a time such as 2026-11-30T09:30:00Z, from 1970 on")
 		return time.Time{}
 	}
