@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -48,6 +49,8 @@ type stub struct {
 	calls  int // that changed something
 
 	err     error // what every call returns when set
+	itemErr error // what becomes of each item of a batch
+	actErr  error // what a settlement of one row returns
 	row     ledger.Notification
 	record  *ledger.Record
 	dup     bool
@@ -98,8 +101,8 @@ func (s *stub) ClaimBatch(ctx context.Context, events []ledger.Event) ([]ledger.
 	out := make([]ledger.ClaimResult, len(events))
 	for i, e := range events {
 		res, err := s.Claim(ctx, e)
-		if out[i] = res; err != nil {
-			out[i] = ledger.ClaimResult{Err: err}
+		if out[i] = res; err != nil || s.itemErr != nil {
+			out[i] = ledger.ClaimResult{Err: errors.Join(err, s.itemErr)}
 		}
 	}
 	return out, s.err
@@ -132,6 +135,9 @@ func (s *stub) List(_ context.Context, f ledger.Filter) (ledger.Page, error) {
 func (s *stub) Settle(ctx context.Context, a ledger.Act) (ledger.Notification, error) {
 	if _, err := s.Get(ctx, a.ID, a.Source); err != nil && s.err == nil {
 		return ledger.Notification{}, err
+	}
+	if s.actErr != nil {
+		return ledger.Notification{}, s.actErr
 	}
 	s.changed()
 	s.mu.Lock()
@@ -259,3 +265,8 @@ func do(t testing.TB, method, url, body string, header ...string) answer {
 
 // bearer is the header line of one of testKeys.
 func bearer(name string) string { return "Authorization: Bearer key-" + name }
+
+// panicking and nilPanic are faults of a ledger that holds what a caller sent.
+func panicking(context.Context) { panic("OTP 424242") }
+
+func nilPanic(context.Context) { _ = (*stub)(nil).err }

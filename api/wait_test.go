@@ -69,7 +69,8 @@ func TestWait_Preferences(t *testing.T) {
 	}
 }
 
-// The read deadline of the server lies far before the end of a wait; it must not end the wait.
+// The read deadline of the server lies far before the end of a wait; it must not end the wait. The server lifts
+// it once the body has been read, which nothing documents.
 func TestWait_LongerThanTheReadTimeout(t *testing.T) {
 	s := newStub()
 	passed := make(chan struct{})
