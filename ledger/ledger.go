@@ -59,7 +59,8 @@ type Act struct {
 	Surely    bool      // role send: release only of a failed row that is surely not sent
 }
 
-// Settle does what a person decided. ErrNotFound, *StateError, *VersionError, ErrIfMatch, ErrContentGone, ErrPast.
+// Settle does what a person decided. ErrNotFound, *StateError, *VersionError, ErrIfMatch, ErrContentGone, ErrPast,
+// ErrMayBeSent where Surely is set.
 // The same action on a row that it already moved changes nothing and is no error.
 func (l *Ledger) Settle(ctx context.Context, a Act) (Notification, error) { panic("soon") }
 
