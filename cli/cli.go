@@ -189,9 +189,15 @@ func (a *app) complain(text string) { fmt.Fprintln(a.streams.Err, "sendonce: "+c
 
 // hint says what to do next; it stands on Err, so that a pipe sees the answer only.
 func (a *app) hint(format string, args ...any) {
-	if !a.json {
-		fmt.Fprintf(a.streams.Err, format+"\n", args...)
+	if a.json {
+		return
 	}
+	for i, arg := range args {
+		if s, ok := arg.(string); ok {
+			args[i] = clean(s)
+		}
+	}
+	fmt.Fprintf(a.streams.Err, format+"\n", args...)
 }
 
 // lookUp reads a variable of the environment.

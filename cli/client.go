@@ -27,7 +27,7 @@ const (
 // call is one request. It is made once: repeating is for the person, who knows what it would do.
 type call struct {
 	method  string
-	path    string // escaped
+	path    string
 	query   url.Values
 	ifMatch int64 // 0: none
 	wait    time.Duration
@@ -137,6 +137,9 @@ func (c *client) request(ctx context.Context, k call) (*http.Request, error) {
 	}
 	return req, nil
 }
+
+// path is a path of the API; its steps are ids and names that need no escaping.
+func path(steps ...string) string { return "/v1/" + strings.Join(steps, "/") }
 
 // encode writes JSON without touching the letters of a message.
 func encode(value any) ([]byte, error) {
