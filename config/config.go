@@ -140,7 +140,7 @@ func load(s Source, table map[string]providers.Type) (Config, error) {
 		d.check(l)
 	}
 	all := append(layers{defaultLayer(given, table)}, given...)
-	c := Config{table: table, sources: all}
+	c := Config{table: table, sources: all.withoutValues()}
 	d.settle(&c, all.merge())
 	c.validate(found)
 	if err := found.err(); err != nil {
