@@ -11,8 +11,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxMessageBytes is the size of a message as the caller wrote it: what fits the body of one claim.
-const MaxMessageBytes = 256 << 10
+// Limits of a message as the caller wrote it.
+const (
+	MaxMessageBytes = 256 << 10 // what fits the body of one claim
+	MaxMessageDepth = 100       // levels of objects and arrays in data or variables: sorting copies each level
+)
 
 // Message is what goes to the person, read from the JSON of a claim. Which fields may be set depends on the
 // channel: see messageFields.

@@ -132,6 +132,9 @@ func (r *messageReader) value(path string) (json.RawMessage, error) {
 	if escapesNUL(written) {
 		r.fault(path, faultNUL)
 	}
+	if nesting(written) > MaxMessageDepth {
+		r.fault(path, "must not be nested deeper than 100 levels")
+	}
 	if !v.IsValid() { // it has repeated names: find out where
 		var syntax *jsontext.SyntacticError
 		if errors.As(jsontext.NewDecoder(bytes.NewBuffer(written)).SkipValue(), &syntax) {
@@ -195,4 +198,24 @@ func escapesNUL(b []byte) bool {
 		}
 		b = b[min(i+2, len(b)):]
 	}
+}
+
+// nesting counts the levels of objects and arrays in valid JSON text.
+func nesting(b []byte) int {
+	depth, deepest := 0, 0
+	inString := false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			inString = !inString
+		case inString && c == '\\':
+			i++ // the escaped character is no delimiter
+		case !inString && (c == '{' || c == '['):
+			depth++
+			deepest = max(deepest, depth)
+		case !inString && (c == '}' || c == ']'):
+			depth--
+		}
+	}
+	return deepest
 }

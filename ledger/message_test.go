@@ -178,6 +178,9 @@ func TestParseMessage_NoJSON(t *testing.T) {
 		{SMS, `{"text":"` + strings.Repeat("a", MaxMessageBytes-11) + `"}`, ""},
 		{SMS, `{"text":"` + strings.Repeat("a", MaxMessageBytes-10) + `"}`, "message"},
 		{"fax", `{"text":"a"}`, "channel"},
+		{Webhook, `{"data":` + strings.Repeat(`{"a":[`, 50) + strings.Repeat("]}", 50) + `}`, ""},
+		{Webhook, `{"data":` + strings.Repeat(`{"a":[`, 50) + "[]" + strings.Repeat("]}", 50) + `}`, "message.data"},
+		{Webhook, `{"data":["` + strings.Repeat(`[\"{\\`, 200) + `"]}`, ""},
 	})
 }
 
