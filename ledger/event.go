@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -67,7 +68,7 @@ func (v *eventFaults) id(field, s string, max int, required bool) {
 		}
 		return
 	case longer(s, max):
-		v.fault(field, "must be at most "+itoa(max)+" characters long")
+		v.fault(field, "must be at most "+strconv.Itoa(max)+" characters long")
 	case isBlank(s):
 		v.fault(field, "must not be blank")
 	case plainASCII(s):
@@ -95,7 +96,7 @@ func (v *eventFaults) recipient(s string) {
 	case isBlank(s):
 		v.fault("recipient", "is required and must not be empty")
 	case longer(s, MaxRecipient):
-		v.fault("recipient", "must be at most "+itoa(MaxRecipient)+" characters long")
+		v.fault("recipient", "must be at most "+strconv.Itoa(MaxRecipient)+" characters long")
 	case !utf8.ValidString(s):
 		v.fault("recipient", "must be valid UTF-8")
 	case !plainASCII(s) && hasInvisible(s):

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -125,10 +126,10 @@ func TestEvent_F08_Limits(t *testing.T) {
 		cases[field+" blank"] = func(e *Event) string { limit.set(e, " \u00a0"); return field }
 	}
 	for _, n := range []int{1, 2, 127, 128} {
-		cases["dedupe_key of "+itoa(n)] = func(e *Event) string { e.DedupeKey = strings.Repeat("k", n); return "" }
+		cases["dedupe_key of "+strconv.Itoa(n)] = func(e *Event) string { e.DedupeKey = strings.Repeat("k", n); return "" }
 	}
 	for _, n := range []int{129, 255, 256, 1024, 1_000_000} {
-		cases["dedupe_key of "+itoa(n)] = func(e *Event) string { e.DedupeKey = strings.Repeat("k", n); return "dedupe_key" }
+		cases["dedupe_key of "+strconv.Itoa(n)] = func(e *Event) string { e.DedupeKey = strings.Repeat("k", n); return "dedupe_key" }
 	}
 	for _, bad := range []string{" ", "a b", "a\tb", "a\n", "\x00", "\x7f", "é", "😀", "\xff", "   "} {
 		cases["dedupe_key "+bad] = func(e *Event) string { e.DedupeKey = bad; return "dedupe_key" }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"maps"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -89,7 +90,7 @@ func TestParseMessage_BoundsItsFaults(t *testing.T) {
 	}
 	var many strings.Builder
 	for i := range 20_000 {
-		many.WriteString(`,"x` + itoa(i) + `":1`)
+		many.WriteString(`,"x` + strconv.Itoa(i) + `":1`)
 	}
 	_, err := ParseMessage(Webhook, []byte(`{"data":1`+many.String()+`}`))
 	var invalid *InvalidError
@@ -274,7 +275,7 @@ func TestParseMessage_MailHeaders(t *testing.T) {
 
 	var many []string
 	for i := range 51 {
-		many = append(many, `"X-`+itoa(i)+`":"a"`)
+		many = append(many, `"X-`+strconv.Itoa(i)+`":"a"`)
 	}
 	cases = append(cases,
 		messageCase{Email, `{"subject":"a","text":"b","headers":{` + strings.Join(many[:50], ",") + `}}`, ""},
