@@ -204,6 +204,7 @@ func (l *Ledger) claimed(row Claimed, e *Event, recipient string) (ClaimResult, 
 		return l.known(row.Notification, e, recipient)
 	}
 	n := row.Notification
+	Reach(PointClaimCommitted)
 	l.near.add(n.Source, n.ContentHash, n.ID, n.ClaimedAt)
 	if e.Wait {
 		l.waiters.expect(n.Seq)
