@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -68,13 +69,14 @@ func (l *Ledger) houseOnce(ctx, work context.Context) (time.Time, error) {
 	switch {
 	case c.Restored:
 		return time.Time{}, nil
-	case c.Err != nil && c.Err != ErrStorageLow || l.unclosed.Load() > 0:
+	case c.Err != nil && !errors.Is(c.Err, ErrStorageLow), l.unclosed.Load() > 0:
 		return now.Add(storeRetry), nil
 	case !l.clock.steady():
 		return now.Add(unsteadyLook), nil
 	}
+	limit := houseBatch
 	for ctx.Err() == nil {
-		rows, err := l.store.Waiting(ctx, now, houseBatch)
+		rows, err := l.store.Waiting(ctx, now, limit)
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -88,15 +90,15 @@ func (l *Ledger) houseOnce(ctx, work context.Context) (time.Time, error) {
 				moved++
 			}
 		}
-		if len(rows) < houseBatch {
+		if len(rows) < limit {
 			next, err := l.store.NextWaiting(ctx, now)
 			if moved < len(rows) { // some wait for a provider
 				next = earlier(next, now.Add(unsteadyLook))
 			}
 			return next, err
 		}
-		if moved == 0 {
-			return now.Add(unsteadyLook), nil
+		if moved == 0 { // all of them wait for a provider: look behind them
+			limit *= 2
 		}
 	}
 	return time.Time{}, nil

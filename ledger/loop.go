@@ -223,8 +223,7 @@ func (l *Ledger) start(work context.Context, o, target *outlet) bool {
 	}
 	l.flight.Go(func() {
 		defer func() { <-target.slots }()
-		defer o.finish(n.Seq)
-		l.send(work, target, n, KindSend, entry == AsProbe)
+		l.send(work, target, n, KindSend, entry == AsProbe, sync.OnceFunc(func() { o.finish(n.Seq) }))
 	})
 	return true
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"sync"
 )
 
 // startRepeat asks a provider once more under the same wire key, to learn what happened. false: it has to wait.
@@ -38,10 +39,30 @@ func (l *Ledger) startRepeat(work context.Context, n Notification) bool {
 	}
 	l.flight.Go(func() {
 		defer func() { <-o.slots }()
-		defer o.finish(n.Seq)
-		l.send(work, o, n, KindRepeat, entry == AsProbe)
+		l.send(work, o, n, KindRepeat, entry == AsProbe, sync.OnceFunc(func() { o.finish(n.Seq) }))
 	})
 	return true
+}
+
+// firstBytes returns the attempt whose bytes this one has to send: where a provider honours a key, every attempt to that account
+// sends the same body under it. nil: there is none, build a new request. false: the attempt is not to be made.
+func (l *Ledger) firstBytes(work context.Context, o *outlet, n Notification, kind Kind) (*Attempt, bool) {
+	if kind == KindRepeat {
+		first, ok := l.repeatable(work, o, n)
+		return &first, ok
+	}
+	if n.AttemptCount == 0 || o.repeatWindow() == 0 {
+		return nil, true
+	}
+	first, err := l.store.FirstAttempt(work, n.Seq, o.provider.Account())
+	switch {
+	case errors.Is(err, ErrNotFound) || err == nil && first.Request == nil:
+		return nil, true
+	case err != nil:
+		l.notTaken(o, n, err)
+		return nil, false
+	}
+	return &first, true
 }
 
 // repeatable returns the first attempt that reached the provider's account, when a repeat under its key is still safe: the

@@ -154,10 +154,11 @@ type CloseFacts struct {
 
 // ProofFacts are what a decision about a proof depends on besides the row.
 type ProofFacts struct {
-	Known   bool    // this receipt, or one with the same fact, was stored before
-	Attempt Attempt // the attempt that it proves
-	Proven  int     // attempts of the row that were accepted or proven before, this one not counted
-	Highest Delivery
+	Known    bool      // this receipt, or one with the same fact, was stored before
+	Number   int       // the attempt that it proves
+	Attempts []Attempt // of the row, in order
+	Proven   []int     // numbers that other stored receipts prove
+	Highest  Delivery  // of all stored receipts of the row, this one included
 }
 
 // Change is what becomes of a row. Fields with "keep" in their comment keep the row's value when zero.
