@@ -65,7 +65,7 @@ func TestErrors_StatusAndCode(t *testing.T) {
 	} {
 		s := newStub()
 		s.err = fmt.Errorf("%s: %w", secret, c.err)
-		got := record1(t, New(s, Settings{}, quiet()), "GET", "/v1/notifications", "")
+		got := answerOf(t, New(s, Settings{}, quiet()), "GET", "/v1/notifications", "")
 		p := got.problem(t)
 		if got.status != c.status || p.Code != c.code || p.Type != "/problems/"+c.code || p.Title == "" || p.Detail == "" {
 			t.Errorf("%v: %d %s", c.err, got.status, got.body)
@@ -95,7 +95,7 @@ func TestErrors_Log(t *testing.T) {
 		var log bytes.Buffer
 		s := newStub()
 		c.set(s)
-		got := record1(t, New(s, Settings{}, slog.New(slog.NewTextHandler(&log, nil))), "POST", "/v1/notifications", bodies["POST /v1/notifications"])
+		got := answerOf(t, New(s, Settings{}, slog.New(slog.NewTextHandler(&log, nil))), "POST", "/v1/notifications", bodies["POST /v1/notifications"])
 		if got.status < 500 || strings.Count(log.String(), "level=ERROR") != c.lines {
 			t.Errorf("%s: %d, log %s", c.what, got.status, log.String())
 		}

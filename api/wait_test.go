@@ -58,7 +58,7 @@ func TestWait_Preferences(t *testing.T) {
 				n.State, n.Version = ledger.StateSent, n.Version+2
 				return n
 			}
-			res := record1(t, New(s, Settings{}, quiet()), "POST", "/v1/notifications", bodies["POST /v1/notifications"], c.lines...)
+			res := answerOf(t, New(s, Settings{}, quiet()), "POST", "/v1/notifications", bodies["POST /v1/notifications"], c.lines...)
 			if got != c.wait || res.status != 202 || res.header.Get("Preference-Applied") != c.applied {
 				t.Errorf("%q: waited %v, %d, applied %q", c.lines, got, res.status, res.header.Get("Preference-Applied"))
 			}
