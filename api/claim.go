@@ -24,6 +24,8 @@ func (a *API) claim(rq *request) error {
 	if err != nil {
 		return err
 	}
+	wait, asked := preferredWait(rq.Request().Header)
+	e.Wait = asked && wait > 0
 	res, err := a.ledger.Claim(context.WithoutCancel(rq.Request().Context()), e)
 	if err != nil {
 		return err
