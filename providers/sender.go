@@ -33,8 +33,8 @@ type sender struct {
 
 // newSender makes a sender. With reuse a connection may carry several requests. Then the peer may close it just
 // when one is on its way, which is ambiguous, and a second answer to one request may be taken for the answer to
-// the next. So reuse is for providers that can settle the first, by a wire key that they honour or by a look-up,
-// and whose answers carry an id, which shows the second. dial is nil for the network.
+// the next. So reuse is for providers that can settle the first, by a wire key or a look-up, and whose answers carry
+// an id, which shows the second. dial is nil for the network.
 func newSender(dial DialFunc, reuse bool, secrets ...Secret) *sender {
 	if dial == nil {
 		dial = (&net.Dialer{}).DialContext
@@ -96,6 +96,7 @@ func (s *sender) post(ctx context.Context, r *request) exchange {
 		GotConn: func(httptrace.GotConnInfo) { conns.Add(1) },
 		// Fires before the first flush of the header, so no complete request leaves unnoticed.
 		WroteHeaders:         func() { wrote.Store(true) },
+		WroteRequest:         func(httptrace.WroteRequestInfo) { ledger.Reach(ledger.PointRequestWritten) },
 		GotFirstResponseByte: func() { begun.Store(true) },
 	}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), http.MethodPost, r.url, bytes.NewReader(r.body))
