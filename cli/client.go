@@ -121,7 +121,6 @@ func (c *client) request(ctx context.Context, k call) (*http.Request, error) {
 	if err != nil {
 		return nil, usage("the request can't be made: %v", cause(err))
 	}
-	req.GetBody = nil
 	req.Header.Set("Accept", "application/json")
 	if k.body != nil {
 		req.Header.Set("Content-Type", "application/json")

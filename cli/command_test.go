@@ -80,8 +80,9 @@ func TestRun_Requests(t *testing.T) {
 		if json := got.header.Get("Content-Type") == "application/json"; json != (tc.body != "") {
 			t.Errorf("%q: content type %q", tc.args, got.header.Get("Content-Type"))
 		}
-		if got.header.Get("Idempotency-Key") != "" {
-			t.Errorf("%q: an Idempotency-Key was sent", tc.args)
+		// Go's transport repeats requests by itself on a kept connection that breaks, those with such a header even when they are POSTs.
+		if got.header.Get("Idempotency-Key") != "" || got.header.Get("Connection") != "close" {
+			t.Errorf("%q: headers %v", tc.args, got.header)
 		}
 	}
 }
