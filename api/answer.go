@@ -121,9 +121,12 @@ func record(r *ledger.Record) *Record {
 	for i := range r.Receipts {
 		v := &r.Receipts[i]
 		out.Receipts[i] = Receipt{
-			Provider: v.Provider, Attempt: v.Number, MessageID: orNull(&v.MessageID), Kind: v.Kind,
+			Provider: v.Provider, MessageID: orNull(&v.MessageID), Kind: v.Kind,
 			Delivery: orNull(&v.Delivery), Code: orNull(&v.Code),
 			ProviderAt: timeOrNull(v.ProviderAt), ArrivedAt: timeText(v.ArrivedAt),
+		}
+		if v.Number != 0 {
+			out.Receipts[i].Attempt = &v.Number
 		}
 	}
 	for i := range r.Settlements {

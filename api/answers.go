@@ -74,7 +74,7 @@ type Attempt struct {
 // Receipt is a delivery report or another proof.
 type Receipt struct {
 	Provider   string  `json:"provider"`
-	Attempt    int     `json:"attempt"`
+	Attempt    *int    `json:"attempt"` // null where only the message id told the row
 	MessageID  *string `json:"message_id"`
 	Kind       string  `json:"kind"`
 	Delivery   *string `json:"delivery"`

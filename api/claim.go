@@ -115,9 +115,6 @@ func (a *API) waitAsPreferred(rq *request, n ledger.Notification) ledger.Notific
 	if wait == 0 {
 		return n
 	}
-	// The server's read deadline would otherwise end the request's context in the middle of the wait.
-	// Not every writer has a deadline to clear (a recorder in a test has none), so the error says nothing.
-	_ = http.NewResponseController(rq.Response().Writer).SetReadDeadline(time.Time{})
 	ctx, cancel := context.WithTimeout(rq.Request().Context(), wait)
 	defer cancel()
 	if stop, ok := ctx.Value(stopping{}).(context.Context); ok {

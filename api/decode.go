@@ -32,10 +32,7 @@ func decode(body []byte, into any) error {
 	if err := bounded(body); err != nil {
 		return err
 	}
-	if err := decodeError(json.Unmarshal(body, into, json.RejectUnknownMembers(true))); err != nil {
-		return err
-	}
-	return nil
+	return decodeError(json.Unmarshal(body, into, json.RejectUnknownMembers(true)))
 }
 
 // startsObject refuses what the decoder would let pass or not name well: null and all else but an object.
@@ -74,17 +71,18 @@ func walk(body []byte) error {
 
 // decodeError says what is wrong with a body in the words of the API. Nothing of a value enters the text.
 func decodeError(err error) error {
+	if err == nil {
+		return nil
+	}
 	var (
 		syntactic *jsontext.SyntacticError
 		semantic  *json.SemanticError
 	)
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &syntactic):
 		return ledger.Invalid(fieldOf(syntactic.JSONPointer), "%s", syntaxDetail(syntactic))
 	case errors.As(err, &semantic) && errors.Is(semantic.Err, json.ErrUnknownName):
-		return ledger.Invalid(fieldOf(semantic.JSONPointer), "is no field here; the fields are %s", fieldsOf(semantic.GoType))
+		return ledger.Invalid(fieldOf(semantic.JSONPointer), "is no field here; %s", hint(semantic.JSONPointer.LastToken(), fieldsOf(semantic.GoType)))
 	case errors.As(err, &semantic):
 		return ledger.Invalid(fieldOf(semantic.JSONPointer), "must be %s", kindName(semantic.GoType))
 	}
@@ -139,14 +137,24 @@ func nameText(name string) string {
 	}, strings.ToValidUTF8(name[:min(len(name), longest)], ""))
 }
 
+// hint says which field an unknown name may have meant.
+func hint(name string, fields []string) string {
+	for _, f := range fields {
+		if strings.EqualFold(f, name) {
+			return "its name is " + f
+		}
+	}
+	return "the fields are " + strings.Join(fields, ", ")
+}
+
 // fieldsOf lists the fields of a request type.
-func fieldsOf(t reflect.Type) string {
+func fieldsOf(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		names = append(names, name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // kindName is what a Go type is called in JSON.

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -20,20 +19,6 @@ import (
 
 	"sendonce/ledger"
 )
-
-// record1 answers one request without a network.
-func record1(t *testing.T, a *API, method, path, body string, header ...string) answer {
-	t.Helper()
-	r := httptest.NewRequest(method, "http://localhost"+path, strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	for _, line := range header {
-		name, value, _ := strings.Cut(line, ": ")
-		r.Header.Add(name, value)
-	}
-	w := httptest.NewRecorder()
-	a.Handler().ServeHTTP(w, r)
-	return answer{w.Code, w.Header(), w.Body.Bytes()}
-}
 
 // Headers that never end and bodies that never come are cut, and the claim of such a body is none.
 func TestServe_SlowCallersAreCut(t *testing.T) {

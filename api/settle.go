@@ -105,7 +105,10 @@ func (a *API) withCurrent(rq *request, id uuid.UUID, err error) error {
 		return err
 	}
 	rec, readErr := a.ledger.Get(rq.Request().Context(), id, rq.key.Source)
-	if readErr != nil {
+	switch {
+	case readErr != nil && version != nil:
+		return err // it brings the row itself
+	case readErr != nil:
 		return readErr
 	}
 	r, _ := refusalOf(err)

@@ -1,19 +1,11 @@
 package api
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"io"
-	"log/slog"
-	"net/http"
-	"net/http/httptest"
-	"strings"
+	"errors"
 	"sync"
-	"testing"
 	"time"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 
 	"sendonce/ledger"
@@ -37,6 +29,9 @@ func sample() ledger.Notification {
 	}
 }
 
+// The ledger itself fits the API.
+var _ Ledger = (*ledger.Ledger)(nil)
+
 // stub answers as a ledger with the one row sample would, and keeps what it was asked. Claims are judged by the
 // ledger's own rules, so that a fault which only the ledger can see is seen here too.
 type stub struct {
@@ -48,6 +43,8 @@ type stub struct {
 	calls  int // that changed something
 
 	err     error // what every call returns when set
+	itemErr error // what becomes of each item of a batch
+	actErr  error // what a settlement of one row returns
 	row     ledger.Notification
 	record  *ledger.Record
 	dup     bool
@@ -98,8 +95,8 @@ func (s *stub) ClaimBatch(ctx context.Context, events []ledger.Event) ([]ledger.
 	out := make([]ledger.ClaimResult, len(events))
 	for i, e := range events {
 		res, err := s.Claim(ctx, e)
-		if out[i] = res; err != nil {
-			out[i] = ledger.ClaimResult{Err: err}
+		if out[i] = res; err != nil || s.itemErr != nil {
+			out[i] = ledger.ClaimResult{Err: errors.Join(err, s.itemErr)}
 		}
 	}
 	return out, s.err
@@ -132,6 +129,9 @@ func (s *stub) List(_ context.Context, f ledger.Filter) (ledger.Page, error) {
 func (s *stub) Settle(ctx context.Context, a ledger.Act) (ledger.Notification, error) {
 	if _, err := s.Get(ctx, a.ID, a.Source); err != nil && s.err == nil {
 		return ledger.Notification{}, err
+	}
+	if s.actErr != nil {
+		return ledger.Notification{}, s.actErr
 	}
 	s.changed()
 	s.mu.Lock()
@@ -179,83 +179,7 @@ func (s *stub) Stats(context.Context) (ledger.Stats, error) {
 
 func (s *stub) Ready() error { return s.err }
 
-// The keys of the tests: one for each role, and two that are bound to a source.
-var testKeys = []AccessKey{
-	keyOf("sender", nil, RoleSend), keyOf("reader", nil, RoleRead), keyOf("operator", nil, RoleOperate),
-	keyOf("shop", new("shop"), RoleSend, RoleOperate), keyOf("billing", new("billing"), RoleSend, RoleOperate),
-}
+// panicking and nilPanic are faults of a ledger that holds what a caller sent.
+func panicking(context.Context) { panic("OTP 424242") }
 
-// keyOf is a key whose text is its name behind "key-".
-func keyOf(name string, source *string, r ...Role) AccessKey {
-	return AccessKey{Name: name, SHA256: sha256.Sum256([]byte("key-" + name)), Roles: r, Source: source}
-}
-
-// serve starts the API over a stub. The log must stay free of errors unless a test reads it itself.
-func serve(t testing.TB, s *stub, set Settings) string {
-	t.Helper()
-	var log bytes.Buffer
-	srv := httptest.NewServer(New(s, set, slog.New(slog.NewTextHandler(&log, nil))).Handler())
-	t.Cleanup(func() {
-		srv.Close()
-		if strings.Contains(log.String(), "level=ERROR") {
-			t.Errorf("logged: %s", log.String())
-		}
-	})
-	return srv.URL
-}
-
-// answer is what came back.
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
-// problem reads the answer as a problem.
-func (a answer) problem(t testing.TB) Problem {
-	t.Helper()
-	var p Problem
-	if err := jsonv2.Unmarshal(a.body, &p, jsonv2.RejectUnknownMembers(true)); err != nil {
-		t.Fatalf("not a problem: %v: %s", err, a.body)
-	}
-	if a.header.Get("Content-Type") != "application/problem+json" || p.Status != a.status {
-		t.Errorf("problem %d with type %q in an answer %d", p.Status, a.header.Get("Content-Type"), a.status)
-	}
-	return p
-}
-
-// do sends a request; header lines are "Name: value". A body gets application/json unless a line says otherwise.
-func do(t testing.TB, method, url, body string, header ...string) answer {
-	t.Helper()
-	req, err := http.NewRequest(method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	for _, line := range header {
-		name, value, _ := strings.Cut(line, ": ")
-		if name == "Host" {
-			req.Host = value
-			continue
-		}
-		if name == "Content-Type" {
-			req.Header.Del(name)
-		}
-		req.Header.Add(name, value)
-	}
-	res, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{res.StatusCode, res.Header, b}
-}
-
-// bearer is the header line of one of testKeys.
-func bearer(name string) string { return "Authorization: Bearer key-" + name }
+func nilPanic(context.Context) { _ = (*stub)(nil).err }

@@ -58,7 +58,7 @@ func TestWait_Preferences(t *testing.T) {
 				n.State, n.Version = ledger.StateSent, n.Version+2
 				return n
 			}
-			res := record1(t, New(s, Settings{}, quiet()), "POST", "/v1/notifications", bodies["POST /v1/notifications"], c.lines...)
+			res := answerOf(t, New(s, Settings{}, quiet()), "POST", "/v1/notifications", bodies["POST /v1/notifications"], c.lines...)
 			if got != c.wait || res.status != 202 || res.header.Get("Preference-Applied") != c.applied {
 				t.Errorf("%q: waited %v, %d, applied %q", c.lines, got, res.status, res.header.Get("Preference-Applied"))
 			}
@@ -69,7 +69,8 @@ func TestWait_Preferences(t *testing.T) {
 	}
 }
 
-// The read deadline of the server lies far before the end of a wait; it must not end the wait.
+// The read deadline of the server lies far before the end of a wait; it must not end the wait. The server lifts
+// it once the body has been read, which nothing documents.
 func TestWait_LongerThanTheReadTimeout(t *testing.T) {
 	s := newStub()
 	passed := make(chan struct{})

@@ -49,12 +49,11 @@ type Differences struct {
 	Found []Difference `json:"differences"`
 }
 
-// Difference is one field of one row that does not follow from the row's history.
+// Difference is one place where a row and its history tell different stories.
 type Difference struct {
-	ID      string `json:"id"` // of the notification; empty: of the ledger as a whole
-	Field   string `json:"field"`
-	Stored  string `json:"stored"`
-	Derived string `json:"derived"`
+	ID     string `json:"id"`     // of the notification; empty: of the ledger as a whole
+	Rule   string `json:"rule"`   // a stable word
+	Detail string `json:"detail"` // a sentence
 }
 
 // ExitError is an error with an exit code of its own.

@@ -184,7 +184,7 @@ func TestRun_Files(t *testing.T) {
 	var got config.Config
 	hook := func(_ context.Context, c config.Config) error { got = c; return nil }
 	svc := Service{Serve: hook, Init: hook, RestoreAccept: hook, Version: "1.2.3", Check: func(context.Context, config.Config) (Differences, error) {
-		return Differences{Rows: 12, Found: []Difference{{id, "state", "sent", "ambiguous"}}}, nil
+		return Differences{Rows: 12, Found: []Difference{{id, "maybe_sent", "the mark is clear"}}}, nil
 	}}
 	if r := runWith(t, nil, svc, "", "serve", "--listen", "127.0.0.1:0", "--database", "x.db"); r.code != ExitDone || got.Listen != "127.0.0.1:0" || got.Database != "x.db" {
 		t.Errorf("serve: exit %d, %s %s, %s", r.code, got.Listen, got.Database, r.err)
@@ -199,11 +199,11 @@ func TestRun_Files(t *testing.T) {
 		t.Errorf("restore: exit %d, %q", r.code, r.err)
 	}
 	r := runWith(t, nil, svc, "", "check")
-	if want := "ID                                    FIELD  STORED  DERIVED\n" + id + "  state  sent    ambiguous\n1 difference in 12 rows\n"; r.code != ExitNo || r.out != want {
+	if want := "ID                                    RULE        DETAIL\n" + id + "  maybe_sent  the mark is clear\n1 difference in 12 rows\n"; r.code != ExitNo || r.out != want {
 		t.Errorf("check: exit %d,\n%s", r.code, r.out)
 	}
 	r = runWith(t, nil, svc, "", "check", "--json")
-	if want := `{"rows":12,"differences":[{"id":"` + id + `","field":"state","stored":"sent","derived":"ambiguous"}]}` + "\n"; r.code != ExitNo || r.out != want {
+	if want := `{"rows":12,"differences":[{"id":"` + id + `","rule":"maybe_sent","detail":"the mark is clear"}]}` + "\n"; r.code != ExitNo || r.out != want {
 		t.Errorf("check --json: exit %d, %s", r.code, r.out)
 	}
 	if r := runWith(t, nil, svc, "", "version"); r.out != "sendonce 1.2.3\n" {

@@ -101,9 +101,9 @@ func (a *app) showDifferences(d Differences) error {
 		return a.printJSON(d)
 	}
 	if len(d.Found) > 0 {
-		t := a.table("ID", "FIELD", "STORED", "DERIVED")
+		t := a.table("ID", "RULE", "DETAIL")
 		for _, f := range d.Found {
-			t.row(f.ID, f.Field, f.Stored, f.Derived)
+			t.row(f.ID, f.Rule, f.Detail)
 		}
 		if err := t.flush(); err != nil {
 			return err

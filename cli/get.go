@@ -100,7 +100,11 @@ func (a *app) showReceipts(r *api.Record) error {
 	}
 	t := a.part("receipts", "ARRIVED", "PROVIDER", "ATTEMPT", "KIND", "DELIVERY", "CODE", "MESSAGE ID")
 	for _, v := range r.Receipts {
-		t.row(moment(v.ArrivedAt), v.Provider, strconv.Itoa(v.Attempt), v.Kind, text(v.Delivery), text(v.Code), text(v.MessageID))
+		attempt := ""
+		if v.Attempt != nil {
+			attempt = strconv.Itoa(*v.Attempt)
+		}
+		t.row(moment(v.ArrivedAt), v.Provider, attempt, v.Kind, text(v.Delivery), text(v.Code), text(v.MessageID))
 	}
 	return t.flush()
 }

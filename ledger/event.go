@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -15,7 +16,7 @@ const MaxProvider = 64
 // before Unix time.
 var (
 	earliest = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
-	latest   = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	tooLate  = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
 // Validate returns every fault of an event at once, its fields named as in the JSON, or nil. What depends on
@@ -66,17 +67,14 @@ func (v *eventFaults) id(field, s string, max int, required bool) {
 			v.fault(field, "is required and must not be empty")
 		}
 		return
+	case longer(s, max):
+		v.fault(field, "must be at most "+strconv.Itoa(max)+" characters long")
 	case isBlank(s):
 		v.fault(field, "must not be blank")
-	case longer(s, max):
-		v.fault(field, "must be at most "+itoa(max)+" characters long")
-	}
-	if plainASCII(s) {
-		return
-	}
-	if !utf8.ValidString(s) {
+	case plainASCII(s):
+	case !utf8.ValidString(s):
 		v.fault(field, "must be valid UTF-8")
-	} else if hasControl(s) {
+	case hasControl(s):
 		v.fault(field, "must not contain control characters")
 	}
 }
@@ -98,7 +96,7 @@ func (v *eventFaults) recipient(s string) {
 	case isBlank(s):
 		v.fault("recipient", "is required and must not be empty")
 	case longer(s, MaxRecipient):
-		v.fault("recipient", "must be at most "+itoa(MaxRecipient)+" characters long")
+		v.fault("recipient", "must be at most "+strconv.Itoa(MaxRecipient)+" characters long")
 	case !utf8.ValidString(s):
 		v.fault("recipient", "must be valid UTF-8")
 	case !plainASCII(s) && hasInvisible(s):
@@ -111,7 +109,7 @@ func (v *eventFaults) times(e *Event) {
 		field string
 		at    time.Time
 	}{{"occurred_at", e.OccurredAt}, {"send_at", e.SendAt}, {"expires_at", e.ExpiresAt}} {
-		if !t.at.IsZero() && (t.at.Before(earliest) || t.at.After(latest)) {
+		if !t.at.IsZero() && (t.at.Before(earliest) || !t.at.Before(tooLate)) {
 			v.fault(t.field, "must be a time of the years 1970 to 9999")
 		}
 	}

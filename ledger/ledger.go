@@ -3,87 +3,134 @@ package ledger
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
+	"sort"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 )
 
-// Ledger is the use cases over a store and its providers.
-type Ledger struct{}
+// Ledger is the use cases over a store and its providers. Make it with New, call Recover once, then Run; the
+// other methods may be called from any goroutine.
+type Ledger struct {
+	store    Store
+	log      *slog.Logger
+	settings Settings
+	outlets  map[string]*outlet // by provider name; fixed after Recover
+	clock    *clock
+	random   func() float64
 
-// New makes a ledger. It panics on settings that the config package would have refused.
+	waiters  waiters
+	near     *nearWatch
+	repeats  suppressions
+	unclosed atomic.Int64 // closes that could not be written yet: no take meanwhile
+	draining atomic.Bool
+	wake     chan struct{} // of the housekeeper
+	flight   sync.WaitGroup
+}
+
+// New makes a ledger. It panics on settings that name a provider that is not among providers.
 func New(store Store, providers []ProviderSettings, s Settings, log *slog.Logger) *Ledger {
-	panic("soon")
+	l := &Ledger{
+		store: store, log: log, settings: s,
+		outlets: map[string]*outlet{},
+		clock:   newClock(),
+		random:  rand.Float64,
+		near:    newNearWatch(s.NearDuplicate.Window),
+		wake:    make(chan struct{}, 1),
+	}
+	for _, p := range providers {
+		l.outlets[p.Name] = newOutlet(p)
+	}
+	for ch, c := range s.Channels {
+		for _, name := range c.Providers {
+			if l.outlets[name] == nil {
+				panic("ledger: channel " + string(ch) + " names provider " + name + ", which does not exist")
+			}
+		}
+	}
+	return l
 }
 
-// Claim creates the row under the event's key, or finds the one that has it, durable before it returns.
-// *InvalidError, *ReusedError, ErrNoChannel, ErrDraining, and what Store.Claim returns.
-func (l *Ledger) Claim(ctx context.Context, e Event) (ClaimResult, error) { panic("soon") }
-
-// ClaimBatch claims up to MaxBatch events in one commit; each has its own result or error.
-// The error as a whole is what Store.Claim returns.
-func (l *Ledger) ClaimBatch(ctx context.Context, events []Event) ([]ClaimResult, error) {
-	panic("soon")
+// Recover closes what a dead process left open and reads pauses. It comes before Run and before the first claim.
+// It returns how many rows it moved.
+func (l *Ledger) Recover(ctx context.Context) (int, error) {
+	newest, err := l.store.Newest(ctx)
+	if err != nil {
+		return 0, err
+	}
+	l.clock.atLeast(newest)
+	restored := l.store.Condition().Restored
+	moved, err := l.store.Recover(l.clock.now(), restored, func(n Notification) (NextAction, time.Time) {
+		if restored { // no policy sends on the word of an old copy
+			return expiry(n)
+		}
+		return l.nextEvidence(n, 0, n.UpdatedAt)
+	})
+	if err != nil {
+		return 0, err
+	}
+	pauses, err := l.store.Pauses(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range pauses {
+		if o := l.outlets[p.Provider]; o != nil {
+			o.gate.Pause(p)
+		}
+	}
+	return moved, l.adoptMissing(ctx)
 }
 
-// ClaimResult is what became of one event.
-type ClaimResult struct {
-	Notification Notification
-	Duplicate    bool
-	Differs      []string // with Duplicate, when only the message differs and the settings accept that
-	Err          error    // in a batch: *InvalidError, *ReusedError or ErrNoChannel
+// adoptMissing gives an outlet without a provider to each name that rows stand under and the configuration
+// lacks, so that its rows go to another provider of their channel, or wait when they are pinned.
+func (l *Ledger) adoptMissing(ctx context.Context) error {
+	known := make([]string, 0, len(l.outlets))
+	for name := range l.outlets {
+		known = append(known, name)
+	}
+	if err := l.store.MarkMissing(l.clock.now(), known); err != nil {
+		return err
+	}
+	names, err := l.store.Providers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if l.outlets[name] == nil {
+			l.outlets[name] = newMissing(name)
+		}
+	}
+	return nil
 }
-
-// Wait returns the row once its first attempt, or the one that runs now, has ended or ctx is done.
-func (l *Ledger) Wait(ctx context.Context, n Notification) Notification { panic("soon") }
 
 // Get returns a row in full. A non-nil source hides rows of other sources: ErrNotFound.
 func (l *Ledger) Get(ctx context.Context, id uuid.UUID, source *string) (Record, error) {
-	panic("soon")
+	r, err := l.store.Get(ctx, id)
+	if err != nil {
+		return Record{}, err
+	}
+	if source != nil && *source != r.Source {
+		return Record{}, ErrNotFound
+	}
+	l.repeats.addTo(&r.Notification)
+	return r, nil
 }
 
 // List returns rows that match.
-func (l *Ledger) List(ctx context.Context, f Filter) (Page, error) { panic("soon") }
+func (l *Ledger) List(ctx context.Context, f Filter) (Page, error) { return l.store.List(ctx, f) }
 
-// Act is one settlement by a person.
-type Act struct {
-	Action    Cause // one of Actions
-	ID        uuid.UUID
-	Source    *string // as in Get
-	Reason    string
-	Actor     string // name of the API key
-	Person    string
-	MessageID string    // confirm only
-	ExpiresAt time.Time // release only; zero: keep
-	IfMatch   int64     // 0: not given
-	Surely    bool      // role send: release only of a failed row that is surely not sent
-}
+// Stats counts.
+func (l *Ledger) Stats(ctx context.Context) (Stats, error) { return l.store.Stats(ctx) }
 
-// Settle does what a person decided. ErrNotFound, *StateError, *VersionError, ErrIfMatch, ErrContentGone, ErrPast,
-// ErrMayBeSent where Surely is set.
-// The same action on a row that it already moved changes nothing and is no error.
-func (l *Ledger) Settle(ctx context.Context, a Act) (Notification, error) { panic("soon") }
-
-// Bulk is one decision over many rows.
-type Bulk struct {
-	Action   Cause // confirm, release, abandon, hold, unhold or cancel
-	Filter   Filter
-	Reason   string
-	Actor    string
-	Person   string
-	Expected int64
-	DryRun   bool
-}
-
-// BulkResult counts. Skipped rows were moved by somebody else or may not be moved so.
-type BulkResult struct{ Matched, Changed, Skipped int64 }
-
-// SettleMany settles every row that matches. ErrCountDiffers (with Matched), ErrOneState.
-func (l *Ledger) SettleMany(ctx context.Context, b Bulk) (BulkResult, error) { panic("soon") }
-
-// Resend claims a second message on purpose. ErrNotFound, *StateError, *VersionError, ErrIfMatch, ErrNeedAccept, ErrContentGone.
-func (l *Ledger) Resend(ctx context.Context, a Act, acceptDuplicate bool) (Notification, error) {
-	panic("soon")
+// Ready returns nil when a claim can be made durable now, else ErrDraining, ErrUnknown, ErrUnavailable or ErrStorageLow.
+func (l *Ledger) Ready() error {
+	if l.draining.Load() {
+		return ErrDraining
+	}
+	return l.store.Condition().Err
 }
 
 // ProviderStatus is a provider as people see it.
@@ -104,43 +151,56 @@ type GateStatus struct {
 }
 
 // Providers returns all providers by name.
-func (l *Ledger) Providers() []ProviderStatus { panic("soon") }
-
-// Pause stops the use of a provider until Resume. ErrNoProvider.
-func (l *Ledger) Pause(ctx context.Context, provider, actor, reason string) (ProviderStatus, error) {
-	panic("soon")
+func (l *Ledger) Providers() []ProviderStatus {
+	out := make([]ProviderStatus, 0, len(l.outlets))
+	for _, o := range l.outlets {
+		if o.provider != nil {
+			out = append(out, o.status())
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
 }
 
-// Resume opens a provider's gate. ErrNoProvider.
-func (l *Ledger) Resume(ctx context.Context, provider, actor string) (ProviderStatus, error) {
-	panic("soon")
+// Pause stops the use of a provider until Resume, also over restarts. ErrNoProvider.
+func (l *Ledger) Pause(_ context.Context, provider, actor, reason string) (ProviderStatus, error) {
+	o := l.outlets[provider]
+	if o == nil || o.provider == nil {
+		return ProviderStatus{}, ErrNoProvider
+	}
+	p := Pause{Provider: provider, Since: l.clock.now(), Actor: actor, Reason: reason}
+	if err := l.store.SetPause(p); err != nil {
+		return ProviderStatus{}, err
+	}
+	o.mu.Lock()
+	o.gate.Pause(p)
+	o.mu.Unlock()
+	l.gateChanged(o, "paused by "+actor)
+	return o.status(), nil
 }
 
-// KeyPreview is a key as a recipe makes it.
-type KeyPreview struct {
-	Recipe       string
-	Parts        []KeyPart
-	DedupeKey    string
-	Notification *Notification // the row that has it, when Source may see it
+// Resume opens a provider's gate, whoever or whatever closed it. ErrNoProvider.
+func (l *Ledger) Resume(_ context.Context, provider, actor string) (ProviderStatus, error) {
+	o := l.outlets[provider]
+	if o == nil || o.provider == nil {
+		return ProviderStatus{}, ErrNoProvider
+	}
+	if err := l.store.ClearPause(provider); err != nil {
+		return ProviderStatus{}, err
+	}
+	o.mu.Lock()
+	o.gate.Resume()
+	o.mu.Unlock()
+	l.gateChanged(o, "resumed by "+actor)
+	return o.status(), nil
 }
 
-// KeyPart is one part of a key.
-type KeyPart struct{ Name, Value string }
-
-// Keys shows the keys that an event has under each recipe. Event.Message is not needed. *InvalidError.
-func (l *Ledger) Keys(ctx context.Context, e Event) ([]KeyPreview, error) { panic("soon") }
-
-// Stats counts.
-func (l *Ledger) Stats(ctx context.Context) (Stats, error) { panic("soon") }
-
-// Ready returns nil when a claim can be made durable now.
-func (l *Ledger) Ready() error { panic("soon") }
-
-// Recover closes what a dead process left open. Before Run and before the first claim.
-func (l *Ledger) Recover(ctx context.Context) (int, error) { panic("soon") }
-
-// Run sends what is due until ctx is done, then drains, and returns when nothing is in flight.
-func (l *Ledger) Run(ctx context.Context) error { panic("soon") }
-
-// Prove takes a proof or a report: see Store.Prove.
-func (l *Ledger) Prove(ctx context.Context, r Receipt) (Notification, error) { panic("soon") }
+// gateChanged tells people in one line, and every outlet, since rows may have to take another road now.
+func (l *Ledger) gateChanged(o *outlet, why string) {
+	s := o.status().Gate
+	l.log.Warn("gate", "provider", o.name, "state", s.State, "reason", s.Reason, "why", why)
+	for _, other := range l.outlets {
+		other.forget()
+		other.poke()
+	}
+}

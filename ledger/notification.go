@@ -47,6 +47,7 @@ const (
 	MaxDedupeKey     = 128
 	MaxReason        = 500
 	MaxPerson        = 128
+	MaxMessageID     = 512
 	MaxMetadataBytes = 4 << 10
 	MaxBatch         = 500
 	MaxList          = 500
@@ -71,6 +72,7 @@ type Event struct {
 	SendAt     time.Time
 	ExpiresAt  time.Time
 	DedupeKey  string // a key that the caller brings; empty: derived
+	Wait       bool   // Wait will be called for the row
 	Caller     string // name of the API key, for the list of suppressed duplicates
 }
 
@@ -101,6 +103,7 @@ type Notification struct {
 	MaybeSent    bool
 	NextAction   NextAction
 	DueAt        time.Time
+	SendAt       time.Time // not before; zero: at once
 	ExpiresAt    time.Time
 	AttemptCount int
 	Deferrals    int    // steps of the ladder that were used

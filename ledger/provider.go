@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"strconv"
 	"time"
 )
 
@@ -23,7 +24,7 @@ type Order struct {
 }
 
 // Reference is what a provider may echo to show which attempt it talks about.
-func (o *Order) Reference() string { return o.ID + "-" + itoa(o.Number) }
+func (o *Order) Reference() string { return o.ID + "-" + strconv.Itoa(o.Number) }
 
 // Request is what an adapter is about to send; its body is hashed into the attempt before a byte leaves.
 type Request interface{ Body() []byte }

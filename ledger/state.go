@@ -36,7 +36,7 @@ func (s State) Valid() bool {
 // Cause is what moves a row from one state to the next.
 type Cause string
 
-// The causes. Confirm to Resend are also the actions of a settlement.
+// The causes. Confirm to Cancel, and Resend, are also the actions of a settlement.
 const (
 	CauseTake        Cause = "take"
 	CauseAccepted    Cause = "accepted"
@@ -58,6 +58,7 @@ const (
 	CauseUnbuildable Cause = "unbuildable"
 	CauseRestored    Cause = "restored"
 	CauseProof       Cause = "proof"
+	CauseResend      Cause = "resend" // leaves its row where it is
 )
 
 // Transition is one line of the table: a row in From that meets By goes To.

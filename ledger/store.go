@@ -61,8 +61,8 @@ type Store interface {
 	// List returns rows that match, in order of claiming.
 	List(ctx context.Context, f Filter) (Page, error)
 
-	// Due returns claimed rows of a provider and lane that are due at a time, oldest due first, content included.
-	Due(ctx context.Context, provider string, lane Lane, at time.Time, limit int) ([]Notification, error)
+	// Due returns claimed rows that are due and have not expired, oldest due first, content included.
+	Due(ctx context.Context, q DueQuery) ([]Notification, error)
 
 	// NextDue is when the provider's next claimed row after a time is due; zero: none.
 	NextDue(ctx context.Context, provider string, after time.Time) (time.Time, error)
@@ -95,6 +95,15 @@ type Store interface {
 
 	// Condition says what the store can do now; the loop asks before each take.
 	Condition() Condition
+}
+
+// DueQuery selects rows for one outlet of the loop.
+type DueQuery struct {
+	Provider string
+	Lane     Lane
+	At       time.Time
+	Limit    int
+	Movable  bool // only rows that another provider may take: not pinned, and surely not sent
 }
 
 // Condition is what a store can do.
@@ -145,10 +154,11 @@ type CloseFacts struct {
 
 // ProofFacts are what a decision about a proof depends on besides the row.
 type ProofFacts struct {
-	Known   bool    // this receipt, or one with the same fact, was stored before
-	Attempt Attempt // the attempt that it proves
-	Proven  int     // attempts of the row that were accepted or proven before, this one not counted
-	Highest Delivery
+	Known    bool      // this receipt, or one with the same fact, was stored before
+	Number   int       // the attempt that it proves
+	Attempts []Attempt // of the row, in order
+	Proven   []int     // numbers that other stored receipts prove
+	Highest  Delivery  // of all stored receipts of the row, this one included
 }
 
 // Change is what becomes of a row. Fields with "keep" in their comment keep the row's value when zero.

@@ -1,0 +1,280 @@
+package ledger
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// ClaimResult is what became of one event.
+type ClaimResult struct {
+	Notification Notification
+	Duplicate    bool
+	Differs      []string // with Duplicate, when only the message differs and the settings accept that
+	Err          error    // in a batch: *InvalidError, *ReusedError or ErrNoChannel
+}
+
+// Claim creates the row under the event's key, or finds the one that has it, durable before it returns.
+// *InvalidError, *ReusedError, ErrNoChannel, ErrDraining, and what Store.Claim returns.
+func (l *Ledger) Claim(ctx context.Context, e Event) (ClaimResult, error) {
+	c, err := l.keys(&e)
+	if err != nil {
+		return ClaimResult{}, err
+	}
+	if n, ok, err := l.store.Prior(ctx, c); err != nil {
+		return ClaimResult{}, err
+	} else if ok {
+		return l.known(n, &e, c.RecipientKey)
+	}
+	if err := l.complete(&c, &e); err != nil {
+		return ClaimResult{}, err
+	}
+	rows, err := l.store.Claim([]Claim{c})
+	if err != nil {
+		return ClaimResult{}, err
+	}
+	return l.claimed(rows[0], &e, c.RecipientKey)
+}
+
+// ClaimBatch claims up to MaxBatch events in one commit; each has its own result or error.
+// The error as a whole is ErrDraining or what Store.Claim returns.
+func (l *Ledger) ClaimBatch(ctx context.Context, events []Event) ([]ClaimResult, error) {
+	results := make([]ClaimResult, len(events))
+	claims := make([]Claim, 0, len(events))
+	at := make([]int, 0, len(events)) // position of each claim in events
+	for i := range events {
+		c, err := l.keys(&events[i])
+		if err == nil {
+			var prior Notification
+			var ok bool
+			if prior, ok, err = l.store.Prior(ctx, c); ok && err == nil {
+				results[i], err = l.known(prior, &events[i], c.RecipientKey)
+				results[i].Err = err
+				continue
+			} else if err != nil {
+				return nil, err
+			}
+			err = l.complete(&c, &events[i])
+		}
+		if err == ErrDraining {
+			return nil, err
+		}
+		if err != nil {
+			results[i].Err = err
+			continue
+		}
+		claims, at = append(claims, c), append(at, i)
+	}
+	if len(claims) == 0 {
+		return results, nil
+	}
+	rows, err := l.store.Claim(claims)
+	if err != nil {
+		return nil, err
+	}
+	for j, row := range rows {
+		i := at[j]
+		results[i], err = l.claimed(row, &events[i], claims[j].RecipientKey)
+		results[i].Err = err
+	}
+	return results, nil
+}
+
+// keys validates an event and derives every key under which it may stand already.
+func (l *Ledger) keys(e *Event) (Claim, error) {
+	if err := e.Validate(); err != nil {
+		return Claim{}, err
+	}
+	recipient, err := RecipientKey(e.Channel, e.Recipient, l.settings.Channels[e.Channel].Region)
+	if err != nil {
+		return Claim{}, err
+	}
+	c := Claim{Notification: Notification{
+		Source: e.Source, EventID: e.EventID, EventType: e.EventType, UserID: e.UserID,
+		Channel: e.Channel, Recipient: e.Recipient, RecipientKey: recipient, Message: e.Message, Metadata: e.Metadata,
+	}}
+	if e.DedupeKey != "" {
+		c.DedupeKey, c.Recipe = e.DedupeKey, RecipeGiven
+	}
+	for i, r := range l.settings.Recipes {
+		key, _, err := r.Key(e, recipient)
+		switch {
+		case err != nil && i == 0 && c.DedupeKey == "":
+			return Claim{}, err
+		case err != nil:
+			continue // its parts are missing or refused: no row can stand under it
+		case c.DedupeKey == "":
+			c.DedupeKey, c.Recipe, c.SourceInKey = key, r.Name, r.SourceInKey(e)
+		case e.DedupeKey == "":
+			c.Others = append(c.Others, KeyOf{Recipe: r.Name, Key: key})
+		}
+		if e.DedupeKey == "" && recipient != e.Recipient { // a ledger that was moved in may have the key over the recipient as written
+			if written, _, err := r.Key(e, e.Recipient); err == nil && written != key {
+				c.Others = append(c.Others, KeyOf{Recipe: r.Name, Key: written})
+			}
+		}
+	}
+	return c, nil
+}
+
+// complete fills in the rest of a row that is to be made, and refuses what can never be sent.
+func (l *Ledger) complete(c *Claim, e *Event) error {
+	if l.draining.Load() {
+		return ErrDraining
+	}
+	rules := l.rulesOf(e.Channel, e.EventType)
+	provider, err := l.choose(e)
+	if err != nil {
+		return err
+	}
+	now := l.clock.now()
+	expires := e.ExpiresAt
+	if expires.IsZero() {
+		expires = now.Add(rules.expiresAfter)
+		if e.SendAt.After(now) {
+			expires = e.SendAt.Add(rules.expiresAfter)
+		}
+	}
+	if !expires.After(now) {
+		return Invalid("expires_at", "has passed; give a time after now, or none")
+	}
+	if c.ID, err = uuid.NewV7(); err != nil {
+		return err
+	}
+	c.Provider, c.Pinned = provider, e.Provider != ""
+	c.Lane = rules.lane
+	if e.Lane == Urgent.String() {
+		c.Lane = Urgent
+	} else if e.Lane == Normal.String() {
+		c.Lane = Normal
+	}
+	c.State, c.NextAction, c.Version = StateClaimed, DoSend, 1
+	c.OccurredAt = milli(e.OccurredAt)
+	c.ExpiresAt, c.DueAt = milli(expires), now
+	c.ClaimedAt, c.UpdatedAt = now, now
+	if e.SendAt.After(now) {
+		c.SendAt = milli(e.SendAt)
+		c.DueAt, c.Reason = earlier(c.SendAt, c.ExpiresAt), ReasonScheduled
+	}
+	if l.store.Condition().Restored {
+		c.Reason = ReasonRestored
+	}
+	c.ContentHash = ContentHash(c.Channel, c.RecipientKey, c.Message)
+	c.SuspectedOf = l.near.find(c.Source, c.ContentHash, now)
+	return nil
+}
+
+// choose names the provider to try first: the pinned one, the one whose prefix fits a webhook best, or the channel's first.
+func (l *Ledger) choose(e *Event) (string, error) {
+	ch := l.settings.Channels[e.Channel]
+	if e.Provider != "" {
+		o := l.outlets[e.Provider]
+		if o == nil || o.provider == nil || !slices.Contains(o.channels, e.Channel) {
+			return "", Invalid("provider", "no provider %q serves the channel %s", e.Provider, e.Channel)
+		}
+		return e.Provider, o.check(e)
+	}
+	if len(ch.Providers) == 0 {
+		return "", ErrNoChannel
+	}
+	best, length, choosy := "", 0, false
+	for _, name := range ch.Providers {
+		a, ok := l.outlets[name].provider.(Accepter)
+		if !ok {
+			continue
+		}
+		choosy = true
+		if n := a.Accepts(e.Recipient); n > length {
+			best, length = name, n
+		}
+	}
+	if !choosy {
+		best = ch.Providers[0]
+	} else if best == "" {
+		return "", Invalid("recipient", "no webhook provider has a prefix of this URL in its urls")
+	}
+	return best, l.outlets[best].check(e)
+}
+
+// claimed answers for a row that the store made or found, and hands a new one to the loop.
+func (l *Ledger) claimed(row Claimed, e *Event, recipient string) (ClaimResult, error) {
+	if row.Duplicate {
+		return l.known(row.Notification, e, recipient)
+	}
+	n := row.Notification
+	Reach(PointClaimCommitted)
+	l.near.add(n.Source, n.ContentHash, n.ID, n.ClaimedAt)
+	if e.Wait {
+		l.waiters.expect(n.Seq)
+	}
+	l.handOver(n)
+	return ClaimResult{Notification: n}, nil
+}
+
+// known answers for an event whose row stands already: it never starts an attempt.
+func (l *Ledger) known(n Notification, e *Event, recipient string) (ClaimResult, error) {
+	differs := Differs(&n, e, recipient)
+	l.repeats.add(Suppressed{Seq: n.Seq, At: l.clock.now(), Caller: e.Caller, Differs: differs})
+	l.repeats.addTo(&n)
+	onlyMessage := len(differs) == 1 && differs[0] == "message"
+	if len(differs) > 0 && !(onlyMessage && l.settings.OnMessageChange == MessageChangeAccept) {
+		return ClaimResult{}, &ReusedError{Existing: n, Differs: differs}
+	}
+	return ClaimResult{Notification: n, Duplicate: true, Differs: differs}, nil
+}
+
+// Keys shows the keys that an event has under each recipe. Event.Message is not looked at. *InvalidError.
+func (l *Ledger) Keys(ctx context.Context, e Event) ([]KeyPreview, error) {
+	recipient, err := RecipientKey(e.Channel, e.Recipient, l.settings.Channels[e.Channel].Region)
+	if err != nil {
+		return nil, err
+	}
+	var out []KeyPreview
+	for i, r := range l.settings.Recipes {
+		key, parts, err := r.Key(&e, recipient)
+		if err != nil && i == 0 {
+			return nil, err
+		} else if err != nil {
+			continue
+		}
+		p := KeyPreview{Recipe: r.Name, Parts: parts, DedupeKey: key}
+		n, ok, err := l.store.Prior(ctx, Claim{Notification: Notification{Source: e.Source, DedupeKey: key, Recipe: r.Name}})
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			p.Notification = &n
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// KeyPreview is a key as a recipe makes it.
+type KeyPreview struct {
+	Recipe       string
+	Parts        []KeyPart
+	DedupeKey    string
+	Notification *Notification // the row that has it
+}
+
+// KeyPart is one part of a key.
+type KeyPart struct{ Name, Value string }
+
+// milli cuts a time to what the ledger keeps: UTC with milliseconds.
+func milli(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.UTC().Truncate(time.Millisecond)
+}
+
+// earlier returns the earlier of two times; a zero one is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
+	}
+	return a
+}

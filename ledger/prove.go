@@ -1,0 +1,80 @@
+package ledger
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+)
+
+// Prove takes a verified report about an attempt: a receipt, a look-up by our own reference, or a late answer. It shows that the
+// attempt was accepted, whatever the row's state; while the row is sending it is kept and applied when the attempt closes.
+// A report that names no known row is kept until one turns up: ErrNotFound then.
+func (l *Ledger) Prove(_ context.Context, r Receipt) (Notification, error) {
+	r.ArrivedAt = l.clock.now()
+	n, matched, err := l.store.Prove(r, func(n Notification, f ProofFacts) (Change, error) { return decideProof(r, n, f) })
+	if err != nil {
+		return Notification{}, err
+	}
+	if !matched {
+		return Notification{}, ErrNotFound
+	}
+	l.log.Info("proof", "id", n.ID, "provider", r.Provider, "kind", r.Kind, "state", n.State)
+	if n.State.Final() {
+		l.waiters.ended(n)
+	}
+	return n, nil
+}
+
+// decideProof says what becomes of a row that a report is about.
+func decideProof(r Receipt, n Notification, f ProofFacts) (Change, error) {
+	if f.Known || n.State == StateSending {
+		return Change{}, nil
+	}
+	c := keep(n, r.ArrivedAt)
+	c.Delivery = f.Highest
+	if c.MessageID == "" {
+		c.MessageID = r.MessageID
+	}
+	second := n.State == StateSent && f.second(r.MessageID != "" && r.MessageID == n.MessageID)
+	if n.State == StateSent && !second {
+		return c, nil // nothing new but its delivery
+	}
+	if n.State != StateSent {
+		c.sent(r.MessageID, ReasonProof)
+	}
+	hash := sha256.Sum256(r.Body)
+	evidence, err := json.Marshal(map[string]any{
+		"attempt": f.Number, "message_id": r.MessageID, "kind": r.Kind, "body_sha256": hex.EncodeToString(hash[:]), "duplicate": second,
+	})
+	if err != nil {
+		return Change{}, err
+	}
+	c.Settlement = &Settlement{At: r.ArrivedAt, Action: CauseProof, From: n.State, To: c.State, Actor: "provider:" + r.Provider, Evidence: evidence}
+	return c, nil
+}
+
+// second reports whether the proof is of a second message: another handing was accepted or proven already. A handing is
+// an attempt and the repeats of it under the same wire key, which are one message by the provider's word.
+func (f *ProofFacts) second(sameMessage bool) bool {
+	if sameMessage {
+		return false
+	}
+	handing := make(map[int]int, len(f.Attempts)) // by number of attempt
+	proven := map[int]bool{}
+	last := 0
+	for _, a := range f.Attempts {
+		if a.Kind == KindSend {
+			last = a.Number
+		}
+		handing[a.Number] = last
+		if !a.Open() && a.Outcome == Accepted {
+			proven[last] = true
+		}
+	}
+	for _, number := range f.Proven {
+		proven[handing[number]] = true
+	}
+	mine := handing[f.Number]
+	return !proven[mine] && len(proven) > 0
+}

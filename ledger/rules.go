@@ -1,0 +1,73 @@
+package ledger
+
+import "time"
+
+// rules are a channel's rules for one kind of event, policies applied.
+type rules struct {
+	lane         Lane
+	expiresAfter time.Duration
+	onAmbiguous  OnAmbiguous
+	after        time.Duration
+	policy       string // name of what set onAmbiguous, for settlements
+}
+
+// rulesOf returns what holds for an event: the first policy that matches, over the channel's own.
+func (l *Ledger) rulesOf(ch Channel, eventType string) rules {
+	c := l.settings.Channels[ch]
+	r := rules{lane: Normal, expiresAfter: c.ExpiresAfter, onAmbiguous: c.OnAmbiguous, after: c.After, policy: string(ch)}
+	for _, p := range l.settings.Policies {
+		if p.Channel != "" && p.Channel != ch || !MatchEventType(p.EventType, eventType) {
+			continue
+		}
+		if p.Lane == Urgent.String() {
+			r.lane = Urgent
+		}
+		if p.ExpiresAfter > 0 {
+			r.expiresAfter = p.ExpiresAfter
+		}
+		if p.OnAmbiguous != "" {
+			r.onAmbiguous, r.after, r.policy = p.OnAmbiguous, p.After, p.EventType
+		}
+		break
+	}
+	return r
+}
+
+// ladderOf returns a channel's waits.
+func (l *Ledger) ladderOf(ch Channel) []time.Duration { return l.settings.Channels[ch].Retry }
+
+// expiry is the next action of an ambiguous row that has nothing but its end left.
+func expiry(n Notification) (NextAction, time.Time) {
+	if n.ExpiresAt.IsZero() {
+		return DoNothing, time.Time{}
+	}
+	return DoExpire, n.ExpiresAt
+}
+
+// nextEvidence says what an ambiguous row does next: the earliest of a repeat under its provider's live key, its
+// policy, and its expiry. step counts the repeats that were made; since is when the row became ambiguous.
+func (l *Ledger) nextEvidence(n Notification, step int, since time.Time) (NextAction, time.Time) {
+	action, due := expiry(n)
+	sooner := func(a NextAction, t time.Time) {
+		if due.IsZero() || t.Before(due) {
+			action, due = a, t
+		}
+	}
+	now := l.clock.now()
+	r := l.rulesOf(n.Channel, n.EventType)
+	if r.onAmbiguous != OnAmbiguousAsk && r.onAmbiguous != "" {
+		sooner(DoPolicy, since.Add(r.after))
+	}
+	if o := l.outlets[n.Provider]; o != nil && o.repeatWindow() > 0 && !n.ContentGone() {
+		if wait, ok := backoff(repeatLadder, step, 0, l.random()); ok && now.Add(wait).Before(since.Add(usable(o.repeatWindow()))) {
+			sooner(DoRepeat, now.Add(wait))
+		}
+	}
+	return action, due
+}
+
+// repeatLadder is how long after a lost answer each repeat under the wire key is made.
+var repeatLadder = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour}
+
+// usable is the part of a provider's window in which a repeat is still made: less a tenth, for clocks that differ.
+func usable(window time.Duration) time.Duration { return window - window/10 }

@@ -1,0 +1,247 @@
+package ledger
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// send makes one attempt: build the request, open the attempt durably, hand the request over, close the attempt
+// with what is known. It is the only caller of Provider.Send. probe says that the gate waits for this result.
+// finish ends the work on the row, before it is handed on.
+func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind, probe bool, finish func()) {
+	defer finish()
+	reported := false
+	defer func() {
+		if probe && !reported {
+			o.withdraw()
+			o.poke()
+		}
+	}()
+	first, ok := l.firstBytes(work, o, n, kind)
+	if !ok {
+		return
+	}
+	a := Attempt{Seq: n.Seq, Number: n.AttemptCount + 1, Kind: kind, Provider: o.name, Account: o.provider.Account(), StartedAt: l.clock.now()}
+	order := l.order(n, a, first)
+	req, err := build(o.provider, order)
+	var panicked *panicError
+	if err != nil && !errors.As(err, &panicked) {
+		l.unbuildable(n, o, err)
+		return
+	}
+	if req != nil {
+		sum := sha256.Sum256(req.Body())
+		copy(a.RequestHash[:], sum[:])
+		if o.repeatWindow() > 0 && first == nil {
+			a.Request = req.Body()
+		}
+	}
+	if err := l.store.Take(Taking{Attempt: a, Version: n.Version, Provider: o.name}); err != nil {
+		finish()
+		l.notTaken(o, n, err)
+		return
+	}
+	Reach(PointAttemptOpened)
+	n.State, n.AttemptCount, n.Version, n.Provider, n.NextAction, n.DueAt = StateSending, a.Number, n.Version+1, o.name, DoNothing, time.Time{}
+	r := Result{Outcome: Deferred, Phase: NotWritten}
+	if panicked == nil {
+		r = l.call(work, o, n, req)
+	} else {
+		r.Error = panicked.Error()
+	}
+	Reach(PointAnswerRead)
+	reported = true
+	l.report(o, r, probe)
+	row, closed := l.closeAttempt(work, o, n, a, r, first)
+	finish()
+	if closed {
+		l.waiters.ended(row)
+		l.moveOn(row)
+	}
+}
+
+// order is what the adapter builds from. Where first is set its bytes are sent again, its reference included.
+func (l *Ledger) order(n Notification, a Attempt, first *Attempt) Order {
+	order := Order{
+		ID: n.ID.String(), Number: a.Number, Kind: a.Kind, WireKey: WireKey(n.Source, n.DedupeKey, n.SourceInKey),
+		Channel: n.Channel, Recipient: n.Recipient, Message: n.Message, EventType: n.EventType,
+		OccurredAt: n.OccurredAt, ClaimedAt: n.ClaimedAt, ExpiresAt: n.ExpiresAt, At: a.StartedAt,
+	}
+	if n.Channel == SMS {
+		order.Recipient = n.RecipientKey // + and digits
+	}
+	if first != nil {
+		order.Number, order.Stored = first.Number, first.Request
+	}
+	return order
+}
+
+// panicError is a panic of an adapter.
+type panicError struct{ value any }
+
+func (p *panicError) Error() string { return fmt.Sprintf("the adapter panicked: %v", p.value) }
+
+func build(p Provider, order Order) (req Request, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			req, err = nil, &panicError{v}
+		}
+	}()
+	return p.Build(order)
+}
+
+// call hands the request over within the provider's time-out, detached from whoever asked for it.
+func (l *Ledger) call(work context.Context, o *outlet, n Notification, req Request) (r Result) {
+	timeout := o.timeout
+	if timeout <= 0 {
+		timeout = l.settings.Channels[n.Channel].Timeout
+	}
+	ctx, cancel := context.WithTimeout(work, timeout)
+	defer cancel()
+	defer func() {
+		if v := recover(); v != nil { // bytes may have left
+			r = Result{Outcome: Ambiguous, Reason: ReasonUnreadableAnswer, Error: (&panicError{v}).Error()}
+		}
+	}()
+	return o.provider.Send(ctx, req)
+}
+
+// notTaken deals with a take that did not happen: the row is read again. Somebody may have moved it; if he held it and let it
+// go again, it is due as it was.
+func (l *Ledger) notTaken(o *outlet, n Notification, err error) {
+	if !errors.Is(err, ErrMoved) {
+		l.log.Error("take", "id", n.ID, "provider", o.name, "error", err)
+		o.restUntil(l.clock.now().Add(storeRetry))
+	}
+	for _, x := range []*outlet{o, l.outlets[n.Provider]} {
+		if x != nil {
+			x.look()
+			x.poke()
+		}
+	}
+}
+
+// unbuildable fails a row that its adapter can never send. There is no attempt.
+func (l *Ledger) unbuildable(n Notification, o *outlet, cause error) {
+	now := l.clock.now()
+	row, err := l.store.Settle(n.ID, func(cur Notification) (Change, error) {
+		to, ok := Next(cur.State, CauseUnbuildable, cur.MaybeSent)
+		if !ok || cur.Version != n.Version {
+			return Change{}, nil
+		}
+		c := keep(cur, now)
+		c.State, c.Reason, c.NextAction, c.DueAt = to, ReasonUnbuildable, DoNothing, time.Time{}
+		c.Settlement = &Settlement{At: now, Action: CauseUnbuildable, From: cur.State, To: to, Actor: actorSelf, Reason: shorten(cause.Error())}
+		return c, nil
+	})
+	if err != nil {
+		l.notTaken(o, n, err)
+		return
+	}
+	l.log.Error("unbuildable", "id", n.ID, "provider", o.name)
+	l.waiters.ended(row)
+}
+
+// report tells the provider's gate what the attempt showed.
+func (l *Ledger) report(o *outlet, r Result, probe bool) {
+	o.mu.Lock()
+	changed := o.gate.Report(r, probe, l.clock.now())
+	open := o.gate.Open()
+	o.mu.Unlock()
+	switch {
+	case changed && open:
+		l.gateChanged(o, "it answers again")
+	case changed:
+		l.gateChanged(o, r.Error)
+	case probe:
+		o.poke()
+	}
+}
+
+// closeAttempt writes what is known of an attempt and moves the row as decideClose says. It is tried until it is
+// written: meanwhile nothing is taken, and what a process that dies leaves open is ambiguous at the next start.
+func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a Attempt, r Result, first *Attempt) (Notification, bool) {
+	a.EndedAt = l.clock.now()
+	a.Outcome, a.Phase, a.Status, a.Code, a.Error, a.Answer = r.Outcome, r.Phase, r.Status, r.Code, r.Error, r.Answer
+	if len(r.MessageIDs) > 0 && r.Outcome == Accepted || r.Reason == ReasonPartial && len(r.MessageIDs) > 0 {
+		a.MessageID = r.MessageIDs[0]
+	}
+	in := closing{row: n, attempt: a, result: r, next: l.failOver(o, n), ladder: l.ladderOf(n.Channel), random: l.random()}
+	if in.next == "" {
+		in.first = l.firstChoice(n)
+	}
+	in.unknownAction, in.unknownDue = l.nextEvidence(n, 0, a.EndedAt)
+	if a.Kind == KindRepeat {
+		in.unknownAction, in.unknownDue = l.nextEvidence(n, n.Deferrals+1, first.StartedAt)
+	}
+	c := Closing{Notification: n, Attempt: a, MessageIDs: r.MessageIDs}
+	row, err := l.writeClose(work, c, func(f CloseFacts) Change { return decideClose(in, f) })
+	if err != nil {
+		l.log.Error("close", "id", n.ID, "attempt", a.Number, "error", err)
+		return Notification{}, false
+	}
+	Reach(PointClosed)
+	l.logAttempt(row, a)
+	return row, true
+}
+
+// writeClose keeps trying until the store has the close, or the process has been told to end and the store has had its grace.
+func (l *Ledger) writeClose(work context.Context, c Closing, decide func(CloseFacts) Change) (Notification, error) {
+	row, err := l.store.Close(c, decide)
+	if err == nil || errors.Is(err, ErrMoved) {
+		return row, err
+	}
+	l.unclosed.Add(1)
+	defer l.unclosed.Add(-1)
+	var stopping time.Time
+	for {
+		l.log.Error("close is not written yet", "id", c.ID, "attempt", c.Number, "error", err)
+		time.Sleep(storeRetry)
+		row, err = l.store.Close(c, decide)
+		if err == nil || errors.Is(err, ErrMoved) {
+			return row, err
+		}
+		if work.Err() != nil {
+			if stopping.IsZero() {
+				stopping = l.clock.now()
+			}
+			if l.clock.now().Sub(stopping) >= closeGrace {
+				return Notification{}, err
+			}
+		}
+	}
+}
+
+// logAttempt writes the one line of an attempt.
+func (l *Ledger) logAttempt(n Notification, a Attempt) {
+	l.log.Info("attempt", "id", n.ID, "number", a.Number, "kind", a.Kind, "provider", a.Provider, "channel", n.Channel,
+		"outcome", a.Outcome.String(), "phase", a.Phase, "status", a.Status, "code", a.Code, "error", a.Error,
+		"ms", a.EndedAt.Sub(a.StartedAt).Milliseconds(), "state", n.State, "reason", n.Reason)
+}
+
+// handOver gives a claimed row to its outlet, now or when it is due.
+func (l *Ledger) handOver(n Notification) {
+	o := l.outlets[n.Provider]
+	if o == nil {
+		return
+	}
+	if n.DueAt.After(l.clock.now()) {
+		o.schedule(n.DueAt)
+	} else {
+		o.offer(n)
+	}
+	l.houseAt(n.ExpiresAt)
+}
+
+// moveOn gives a row that was moved to whoever does its next action.
+func (l *Ledger) moveOn(n Notification) {
+	switch {
+	case n.State == StateClaimed:
+		l.handOver(n)
+	case !n.DueAt.IsZero():
+		l.houseAt(n.DueAt)
+	}
+}

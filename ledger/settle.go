@@ -1,0 +1,160 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Act is one settlement by a person.
+type Act struct {
+	Action    Cause // one of Actions
+	ID        uuid.UUID
+	Source    *string // as in Get
+	Reason    string
+	Actor     string // name of the API key
+	Person    string
+	MessageID string    // confirm only
+	ExpiresAt time.Time // release only; zero: keep
+	IfMatch   int64     // 0: not given
+	Surely    bool      // role send: release only of a failed row that is surely not sent
+}
+
+// Settle does what a person decided. ErrNotFound, *InvalidError, *StateError, *VersionError, ErrIfMatch, ErrContentGone,
+// ErrPast, ErrMayBeSent where Surely is set.
+// The same action on a row that it already moved changes nothing and is no error.
+func (l *Ledger) Settle(ctx context.Context, a Act) (Notification, error) {
+	if err := a.validate(); err != nil {
+		return Notification{}, err
+	}
+	n, err := l.store.Settle(a.ID, func(n Notification) (Change, error) { return l.decideAct(a, n) })
+	var state *StateError
+	var version *VersionError
+	if errors.As(err, &state) || errors.As(err, &version) {
+		return l.again(ctx, a, err)
+	}
+	if err != nil {
+		return Notification{}, err
+	}
+	l.log.Info("settled", "id", n.ID, "action", a.Action, "actor", a.Actor, "state", n.State, "reason", n.Reason)
+	l.repeats.addTo(&n)
+	if n.State.Final() || n.State == StateHeld {
+		l.waiters.ended(n)
+	}
+	l.moveOn(n)
+	return n, nil
+}
+
+func (a *Act) validate() error {
+	var f []FieldError
+	if a.Reason == "" {
+		f = append(f, FieldError{"reason", "say why; it is kept with the settlement"})
+	}
+	f = append(f, checkText("reason", a.Reason, MaxReason)...)
+	f = append(f, checkText("by", a.Person, MaxPerson)...)
+	f = append(f, checkText("message_id", a.MessageID, MaxMessageID)...)
+	if a.MessageID != "" && a.Action != CauseConfirm {
+		f = append(f, FieldError{"message_id", "belongs to confirm only"})
+	}
+	if !a.ExpiresAt.IsZero() && a.Action != CauseRelease {
+		f = append(f, FieldError{"expires_at", "belongs to release only"})
+	}
+	if f != nil {
+		return &InvalidError{Fields: f}
+	}
+	return nil
+}
+
+// decideAct says what becomes of a row that a person decides about; pure but for the clock.
+func (l *Ledger) decideAct(a Act, n Notification) (Change, error) {
+	if a.Source != nil && *a.Source != n.Source {
+		return Change{}, ErrNotFound
+	}
+	if a.IfMatch != 0 && a.IfMatch != n.Version {
+		return Change{}, &VersionError{Existing: n}
+	}
+	to, ok := Next(n.State, a.Action, n.MaybeSent)
+	if ok && a.Surely && (n.State != StateFailed || n.MaybeSent) {
+		return Change{}, ErrMayBeSent
+	}
+	if !ok {
+		return Change{}, &StateError{State: n.State, Allowed: Allowed(n.State, n.MaybeSent)}
+	}
+	now := l.clock.now()
+	c := keep(n, now)
+	switch a.Action {
+	case CauseConfirm:
+		c.sent(a.MessageID, ReasonConfirmed)
+	case CauseAbandon:
+		c.failed(ReasonAbandoned)
+	case CauseHold:
+		c.State, c.Reason = to, ""
+		c.NextAction, c.DueAt = expiry(n)
+	case CauseUnhold:
+		due := now
+		if n.SendAt.After(now) {
+			due = n.SendAt
+		}
+		c.claimed("", due, n.ExpiresAt)
+		if due.After(now) {
+			c.Reason = ReasonScheduled
+		}
+	case CauseCancel:
+		c.State, c.Reason, c.NextAction, c.DueAt = to, "", DoNothing, time.Time{}
+	case CauseRelease:
+		if err := l.release(&c, a, n, now); err != nil {
+			return Change{}, err
+		}
+	}
+	c.Settlement = &Settlement{At: now, Action: a.Action, From: n.State, To: c.State, Actor: a.Actor, Person: a.Person, Reason: a.Reason}
+	return c, nil
+}
+
+// release says that a row was not sent, so send it: the ladder starts anew.
+func (l *Ledger) release(c *Change, a Act, n Notification, now time.Time) error {
+	if n.MaybeSent && a.IfMatch == 0 {
+		return ErrIfMatch
+	}
+	if n.ContentGone() {
+		return ErrContentGone
+	}
+	expires := n.ExpiresAt
+	if !a.ExpiresAt.IsZero() {
+		expires = milli(a.ExpiresAt)
+		c.ExpiresAt = expires
+	}
+	if !expires.IsZero() && !expires.After(now) {
+		return ErrPast
+	}
+	c.MaybeSent, c.Deferrals, c.Tried = false, 0, ""
+	c.claimed(ReasonReleased, now, expires)
+	n.MaybeSent = false
+	c.Provider = l.firstChoice(n)
+	return nil
+}
+
+// again answers an action that the row does not allow: when the last settlement is this very action by itself, the
+// row is where the caller wanted it.
+func (l *Ledger) again(ctx context.Context, a Act, refused error) (Notification, error) {
+	r, err := l.store.Get(ctx, a.ID)
+	if err != nil {
+		return Notification{}, err
+	}
+	last := len(r.Settlements) - 1
+	var version *VersionError
+	if last >= 0 && r.Settlements[last].Action == a.Action && !errors.As(refused, &version) ||
+		last >= 0 && r.Settlements[last].Action == a.Action && a.IfMatch == r.Version-1 {
+		l.repeats.addTo(&r.Notification)
+		return r.Notification, nil
+	}
+	return Notification{}, refused
+}
+
+// checkText applies the rules of names to what people write.
+func checkText(field, s string, most int) []FieldError {
+	v := eventFaults{}
+	v.id(field, s, most, false)
+	return v.faults
+}

@@ -1,0 +1,101 @@
+package ledger
+
+import (
+	"context"
+	"sync"
+)
+
+// waiters are callers that want to know when a row's attempt has ended.
+type waiters struct {
+	mu   sync.Mutex
+	rows map[int64]*waiting
+}
+
+type waiting struct {
+	done  chan struct{}
+	row   Notification // valid once done is closed
+	users int          // callers inside wait
+}
+
+// expect makes an entry before the row is handed to the loop, so that its end cannot be missed.
+func (w *waiters) expect(seq int64) *waiting {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.rows == nil {
+		w.rows = map[int64]*waiting{}
+	}
+	e := w.rows[seq]
+	if e == nil {
+		e = &waiting{done: make(chan struct{})}
+		w.rows[seq] = e
+	}
+	return e
+}
+
+// ended wakes who waits for the row.
+func (w *waiters) ended(n Notification) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if e := w.rows[n.Seq]; e != nil {
+		e.row = n
+		delete(w.rows, n.Seq)
+		close(e.done)
+	}
+}
+
+// enter counts a caller in; known is false when nobody had made an entry before.
+func (w *waiters) enter(seq int64) (e *waiting, known bool) {
+	w.mu.Lock()
+	e, known = w.rows[seq]
+	w.mu.Unlock()
+	if !known {
+		e = w.expect(seq)
+	}
+	w.mu.Lock()
+	e.users++
+	w.mu.Unlock()
+	return e, known
+}
+
+// leave counts a caller out and drops an entry that nobody waits for.
+func (w *waiters) leave(seq int64, e *waiting) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e.users--
+	if e.users == 0 && w.rows[seq] == e {
+		delete(w.rows, seq)
+	}
+}
+
+// Wait returns the row once its first attempt, or the one that runs now, has ended or ctx is done. A row that
+// is final, or that nothing will be done with soon, comes back at once.
+func (l *Ledger) Wait(ctx context.Context, n Notification) Notification {
+	e, expected := l.waiters.enter(n.Seq)
+	defer l.waiters.leave(n.Seq, e)
+	if !expected { // somebody else's row: it may have ended before we looked
+		r, err := l.store.Get(ctx, n.ID)
+		if err != nil {
+			return n
+		}
+		n = r.Notification
+		l.repeats.addTo(&n)
+		if n.State != StateSending && (n.State != StateClaimed || n.AttemptCount > 0) {
+			return n
+		}
+	}
+	select {
+	case <-e.done:
+		n = e.row
+	case <-ctx.Done():
+		select {
+		case <-e.done:
+			n = e.row
+		default:
+			if r, err := l.store.Get(context.WithoutCancel(ctx), n.ID); err == nil {
+				n = r.Notification
+			}
+		}
+	}
+	l.repeats.addTo(&n)
+	return n
+}
