@@ -15,20 +15,20 @@ import (
 	"sendonce/store"
 )
 
-// scripted is a provider whose answers stand in the message: one word for each attempt, the last for all that follow.
-type scripted struct{ window time.Duration }
+// scriptedProvider is a provider whose answers stand in the message: one word for each attempt, the last for all that follow.
+type scriptedProvider struct{ window time.Duration }
 
-type words struct {
+type scriptedRequest struct {
 	text   string
 	number int
 }
 
-func (w words) Body() []byte { return []byte(w.text) }
+func (w scriptedRequest) Body() []byte { return []byte(w.text) }
 
-func (p scripted) Account() [8]byte            { return [8]byte{1} }
-func (p scripted) RepeatWindow() time.Duration { return p.window }
+func (p scriptedProvider) Account() [8]byte            { return [8]byte{1} }
+func (p scriptedProvider) RepeatWindow() time.Duration { return p.window }
 
-func (p scripted) Build(o ledger.Order) (ledger.Request, error) {
+func (p scriptedProvider) Build(o ledger.Order) (ledger.Request, error) {
 	m, err := ledger.ParseMessage(o.Channel, o.Message)
 	if err != nil {
 		return nil, err
@@ -36,13 +36,15 @@ func (p scripted) Build(o ledger.Order) (ledger.Request, error) {
 	if m.Text == "unbuildable" {
 		return nil, errors.New("no such thing")
 	}
-	return words{m.Text, o.Number}, nil
+	number := o.Number
+	if o.Kind == ledger.KindRepeat { // it carries its first attempt's number
+		number++
+	}
+	return scriptedRequest{m.Text, number}, nil
 }
 
-// repeats counts nothing: a repeat carries its first attempt's number, so the script of a repeated row has to tell them
-// apart by time. It answers at the second repeat, which comes half a minute after the first.
-func (p scripted) Send(ctx context.Context, r ledger.Request) ledger.Result {
-	w := r.(words)
+func (p scriptedProvider) Send(ctx context.Context, r ledger.Request) ledger.Result {
+	w := r.(scriptedRequest)
 	script := strings.Split(w.text, ",")
 	id := "m-" + w.text
 	switch script[min(w.number, len(script))-1] {
@@ -60,15 +62,15 @@ func (p scripted) Send(ctx context.Context, r ledger.Request) ledger.Result {
 	return ledger.Result{Outcome: ledger.Ambiguous, Reason: ledger.ReasonNoAnswer, Phase: ledger.Written}
 }
 
-// bench is a ledger in a bubble of its own time.
-type bench struct {
+// checkBench is a ledger in a bubble of its own time.
+type checkBench struct {
 	t     *testing.T
 	l     *ledger.Ledger
 	store *store.Store
 }
 
 // inLedger runs do with a new ledger at path that runs meanwhile, and leaves the file behind.
-func inLedger(t *testing.T, path string, do func(b *bench)) {
+func inLedger(t *testing.T, path string, do func(b *checkBench)) {
 	t.Helper()
 	schema, err := os.ReadFile("../schema.sql")
 	if err != nil {
@@ -86,8 +88,8 @@ func inLedger(t *testing.T, path string, do func(b *bench)) {
 		channel := ledger.ChannelSettings{Providers: []string{"main"}, Timeout: 10 * time.Second, Retry: []time.Duration{time.Minute, time.Minute},
 			OnAmbiguous: ledger.OnAmbiguousAsk, ExpiresAfter: 72 * time.Hour}
 		l := ledger.New(s, []ledger.ProviderSettings{
-			{Name: "main", Type: "scripted", Channels: []ledger.Channel{ledger.SMS}, Provider: scripted{}, Workers: 4},
-			{Name: "keyed", Type: "scripted", Channels: []ledger.Channel{ledger.SMS}, Provider: scripted{window: 24 * time.Hour}, Workers: 4},
+			{Name: "main", Type: "scripted", Channels: []ledger.Channel{ledger.SMS}, Provider: scriptedProvider{}, Workers: 4},
+			{Name: "keyed", Type: "scripted", Channels: []ledger.Channel{ledger.SMS}, Provider: scriptedProvider{window: 24 * time.Hour}, Workers: 4},
 		}, ledger.Settings{
 			Channels: map[ledger.Channel]ledger.ChannelSettings{ledger.SMS: channel},
 			Policies: []ledger.PolicySettings{{EventType: "again.*", OnAmbiguous: ledger.OnAmbiguousSendAgain, After: time.Minute},
@@ -101,7 +103,7 @@ func inLedger(t *testing.T, path string, do func(b *bench)) {
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- l.Run(ctx) }()
-		do(&bench{t: t, l: l, store: s})
+		do(&checkBench{t: t, l: l, store: s})
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
@@ -113,13 +115,13 @@ func inLedger(t *testing.T, path string, do func(b *bench)) {
 }
 
 // pass lets time pass, until nothing moves any more.
-func (b *bench) pass(d time.Duration) {
+func (b *checkBench) pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
 // claim claims an event whose id is name, and lets its first attempt end.
-func (b *bench) claim(name, script string, change ...func(*ledger.Event)) ledger.Notification {
+func (b *checkBench) claim(name, script string, change ...func(*ledger.Event)) ledger.Notification {
 	b.t.Helper()
 	e := ledger.Event{EventID: name, Source: "shop", EventType: "order.shipped", UserID: "u_17", Channel: ledger.SMS,
 		Recipient: "+1 415 555 0142", Message: []byte(`{"text":"` + script + `"}`)}
@@ -135,7 +137,7 @@ func (b *bench) claim(name, script string, change ...func(*ledger.Event)) ledger
 }
 
 // row reads a row anew.
-func (b *bench) row(n ledger.Notification) ledger.Notification {
+func (b *checkBench) row(n ledger.Notification) ledger.Notification {
 	b.t.Helper()
 	r, err := b.l.Get(b.t.Context(), n.ID, nil)
 	if err != nil {
@@ -145,7 +147,7 @@ func (b *bench) row(n ledger.Notification) ledger.Notification {
 }
 
 // settle does what a person decided.
-func (b *bench) settle(n ledger.Notification, action ledger.Cause, messageID string) ledger.Notification {
+func (b *checkBench) settle(n ledger.Notification, action ledger.Cause, messageID string) ledger.Notification {
 	b.t.Helper()
 	n, err := b.l.Settle(b.t.Context(), ledger.Act{Action: action, ID: n.ID, Reason: "a test", Actor: "ops", MessageID: messageID, IfMatch: b.row(n).Version})
 	if err != nil {
@@ -156,7 +158,7 @@ func (b *bench) settle(n ledger.Notification, action ledger.Cause, messageID str
 }
 
 // report posts a delivery report about an attempt.
-func (b *bench) report(n ledger.Notification, number int, messageID string, d ledger.Delivery) {
+func (b *checkBench) report(n ledger.Notification, number int, messageID string, d ledger.Delivery) {
 	b.t.Helper()
 	r := ledger.Receipt{Provider: n.Provider, EventKey: n.EventID + "/" + messageID + string(d), ID: n.ID, Number: number, MessageID: messageID, Kind: "report", Delivery: d}
 	if _, err := b.l.Prove(b.t.Context(), r); err != nil {
@@ -165,76 +167,14 @@ func (b *bench) report(n ledger.Notification, number int, messageID string, d le
 	b.pass(time.Second)
 }
 
-func pinned(provider string) func(*ledger.Event) {
+func withProvider(provider string) func(*ledger.Event) {
 	return func(e *ledger.Event) { e.Provider = provider }
 }
 
-func ofType(s string) func(*ledger.Event) { return func(e *ledger.Event) { e.EventType = s } }
+func withType(s string) func(*ledger.Event) { return func(e *ledger.Event) { e.EventType = s } }
 
-func sentAfter(d time.Duration) func(*ledger.Event) {
+func withSendAfter(d time.Duration) func(*ledger.Event) {
 	return func(e *ledger.Event) { e.SendAt, e.ExpiresAt = time.Now().Add(d), time.Now().Add(2*d) }
-}
-
-// everyKind fills a ledger with a row of each kind; the event ids say which.
-func everyKind(b *bench) {
-	t := b.t
-	b.claim("sent", "accepted")
-	b.claim("parts", "parts")
-	twice := b.claim("twice", "silent,accepted")
-	b.pass(time.Minute)
-	b.settle(twice, ledger.CauseRelease, "")
-	b.report(b.claim("delivered", "accepted,delivered"), 1, "m-accepted,delivered", ledger.Delivered)
-	b.claim("rejected", "rejected")
-	b.claim("exhausted", "deferred")
-	b.pass(10 * time.Minute)
-	b.claim("ambiguous", "ambiguous")
-	b.report(b.claim("proven", "ambiguous"), 1, "m-proven", ledger.Undelivered)
-	b.settle(b.claim("confirmed", "ambiguous"), ledger.CauseConfirm, "m-brought")
-	b.settle(b.claim("abandoned", "ambiguous"), ledger.CauseAbandon, "")
-	b.claim("unbuildable", "unbuildable")
-	second := b.settle(b.claim("second", "ambiguous,accepted"), ledger.CauseRelease, "")
-	b.report(second, 1, "m-first", ledger.Delivered)
-	early := b.claim("early", "silent") // its report comes before its attempt has ended
-	b.report(early, 1, "m-early", ledger.Delivered)
-	b.pass(time.Minute)
-	b.claim("again", "ambiguous,deferred,accepted", ofType("again.login"))
-	b.claim("assumed", "ambiguous", ofType("assume.sent"))
-	b.claim("repeated", "ambiguous", pinned("keyed"))
-	b.pass(10 * time.Minute)
-	parent := b.claim("parent", "accepted,parent")
-	for range 2 {
-		if _, err := b.l.Resend(t.Context(), ledger.Act{ID: parent.ID, Reason: "a test", Actor: "ops", IfMatch: b.row(parent).Version}, false); err != nil {
-			t.Fatal(err)
-		}
-		b.pass(time.Second)
-	}
-	b.settle(b.claim("cancelled", "accepted", sentAfter(time.Hour)), ledger.CauseCancel, "")
-	b.settle(b.claim("expired", "accepted", sentAfter(time.Minute)), ledger.CauseHold, "")
-	b.claim("unknown", "ambiguous", sentAfter(time.Minute))
-	b.pass(time.Hour)
-	b.settle(b.settle(b.claim("unheld", "accepted", sentAfter(time.Hour)), ledger.CauseHold, ""), ledger.CauseUnhold, "")
-	b.settle(b.claim("held", "accepted", sentAfter(24*time.Hour)), ledger.CauseHold, "")
-	b.claim("given", "accepted,given", func(e *ledger.Event) { e.DedupeKey = "order-17" })
-	b.claim("claimed", "accepted", sentAfter(24*time.Hour))
-	b.claim("deferred", "deferred")
-	b.claim("sending", "silent")
-
-	want := map[string]ledger.State{"sent": "sent", "parts": "sent", "twice": "sent", "delivered": "sent", "rejected": "failed", "exhausted": "failed",
-		"ambiguous": "ambiguous", "proven": "sent", "confirmed": "sent", "abandoned": "failed", "unbuildable": "failed", "second": "sent", "early": "sent",
-		"again": "sent", "assumed": "sent", "repeated": "ambiguous", "parent": "sent", "cancelled": "cancelled", "expired": "expired", "unknown": "failed",
-		"unheld": "claimed", "held": "held", "given": "sent", "claimed": "claimed", "deferred": "claimed", "sending": "sending"}
-	page, err := b.l.List(t.Context(), ledger.Filter{Limit: ledger.MaxList})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range page.Rows {
-		if n.State != want[n.EventID] {
-			t.Errorf("%s is %s (%s), want %s", n.EventID, n.State, n.Reason, want[n.EventID])
-		}
-	}
-	if len(page.Rows) != len(want)+2 {
-		t.Errorf("%d rows, want %d and two resends", len(page.Rows), len(want))
-	}
 }
 
 // differences checks a ledger beside whoever has it open.
@@ -256,16 +196,21 @@ func differences(t *testing.T, path string) (found []ledger.Difference, rows int
 	return found, rows
 }
 
-// copyFile copies a ledger that nobody has open.
+// copyFile copies a ledger that nobody has open, without its lock file.
 func copyFile(t *testing.T, from string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "sendonce.db")
+	copyTo(t, from, to)
+	return to
+}
+
+func copyTo(t *testing.T, from, to string) {
 	t.Helper()
 	b, err := os.ReadFile(from)
 	if err != nil {
 		t.Fatal(err)
 	}
-	to := filepath.Join(t.TempDir(), "sendonce.db")
 	if err := os.WriteFile(to, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return to
 }

@@ -23,7 +23,7 @@ func TestCheck_ManyRows(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "sendonce.db")
 	began := time.Now()
-	fill(t, path, count)
+	fillLedger(t, path, count)
 	filled := time.Now()
 	found, rows := differences(t, path)
 	t.Logf("%d rows made in %v, checked in %v", rows, filled.Sub(began).Round(time.Millisecond), time.Since(filled).Round(time.Millisecond))
@@ -38,8 +38,8 @@ func TestCheck_ManyRows(t *testing.T) {
 	}
 }
 
-// fill makes a ledger straight through the store: one row in ten has an attempt, with each outcome.
-func fill(t *testing.T, path string, count int) {
+// fillLedger makes a ledger straight through the store: one row in ten has an attempt, with each outcome.
+func fillLedger(t *testing.T, path string, count int) {
 	t.Helper()
 	schema, err := os.ReadFile("../schema.sql")
 	if err != nil {
@@ -60,11 +60,18 @@ func fill(t *testing.T, path string, count int) {
 	}()
 	at := time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC)
 	var all sync.WaitGroup
+	all.Go(func() { // a check beside the service sees each row whole
+		for range 3 {
+			if _, err := ledger.Check(t.Context(), s, func(d ledger.Difference) { t.Errorf("while the ledger grows: %+v", d) }); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	slots := make(chan struct{}, 512)
 	for i := 0; i < count; i += ledger.MaxBatch {
 		claims := make([]ledger.Claim, 0, ledger.MaxBatch)
 		for j := i; j < min(i+ledger.MaxBatch, count); j++ {
-			claims = append(claims, claimOf(t, j, at))
+			claims = append(claims, manyClaim(t, j, at))
 		}
 		rows, err := s.Claim(claims)
 		if err != nil {
@@ -77,7 +84,7 @@ func fill(t *testing.T, path string, count int) {
 			slots <- struct{}{}
 			all.Go(func() {
 				defer func() { <-slots }()
-				if err := once(s, rows[j].Notification, j%50, at.Add(time.Second)); err != nil {
+				if err := attemptOnce(s, rows[j].Notification, j%50, at.Add(time.Second)); err != nil {
 					t.Error(err)
 				}
 			})
@@ -86,8 +93,8 @@ func fill(t *testing.T, path string, count int) {
 	all.Wait()
 }
 
-// claimOf is the claim of event i, its key and hash derived as the ledger does.
-func claimOf(t *testing.T, i int, at time.Time) ledger.Claim {
+// manyClaim is the claim of event i, its key and hash derived as the ledger does.
+func manyClaim(t *testing.T, i int, at time.Time) ledger.Claim {
 	t.Helper()
 	e := ledger.Event{EventID: fmt.Sprintf("evt_%d", i), Source: "shop", Channel: ledger.SMS}
 	recipient := fmt.Sprintf("+1415%07d", i)
@@ -108,8 +115,8 @@ func claimOf(t *testing.T, i int, at time.Time) ledger.Claim {
 	}}
 }
 
-// once makes one attempt with an outcome that kind chooses.
-func once(s *store.Store, n ledger.Notification, kind int, at time.Time) error {
+// attemptOnce makes one attempt with an outcome that kind chooses.
+func attemptOnce(s *store.Store, n ledger.Notification, kind int, at time.Time) error {
 	a := ledger.Attempt{Seq: n.Seq, Number: 1, Kind: ledger.KindSend, Provider: n.Provider, StartedAt: at}
 	if err := s.Take(ledger.Taking{Attempt: a, Version: n.Version, Provider: n.Provider}); err != nil {
 		return err
