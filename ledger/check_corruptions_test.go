@@ -74,4 +74,3 @@ var corruptions = []struct{ rule, name, sql string }{
 	{"delivery", "another delivery than reported", "UPDATE notifications SET delivery = 'bounced' WHERE event_id = 'delivered'"},
 	{"receipt_without_attempt", "a receipt for an attempt that is not there", "UPDATE receipts SET number = 9 WHERE notification = " + seqOf("delivered")},
 }
-
