@@ -24,7 +24,7 @@ func (l *Ledger) houseAt(t time.Time) {
 	}
 }
 
-// keepHouse acts on rows that wait for something else than their first sending, and writes suppressed repeats.
+// keepHouse acts on rows that wait for something else than their first sending.
 func (l *Ledger) keepHouse(ctx, work context.Context) {
 	for ctx.Err() == nil {
 		next, err := l.houseOnce(ctx, work)
@@ -32,17 +32,19 @@ func (l *Ledger) keepHouse(ctx, work context.Context) {
 			l.log.Error("housekeeping", "error", err)
 			next = l.clock.now().Add(storeRetry)
 		}
-		wait := l.until(next)
-		for wait > 0 { // repeats are written in between
-			step := min(wait, flushPause)
-			woken := sleep(ctx, l.wake, step)
-			if err := l.flushSuppressed(); err != nil {
-				l.log.Error("suppressed repeats are not written yet", "error", err)
-			}
-			if woken || ctx.Err() != nil {
-				break
-			}
-			wait -= step
+		sleep(ctx, l.wake, l.until(next))
+	}
+}
+
+// keepRepeats writes suppressed repeats, some at a time.
+func (l *Ledger) keepRepeats(ctx context.Context) {
+	for ctx.Err() == nil {
+		if !sleep(ctx, l.repeats.wake, idleLook) {
+			continue
+		}
+		sleep(ctx, nil, flushPause)
+		if err := l.flushSuppressed(); err != nil {
+			l.log.Error("suppressed repeats are not written yet", "error", err)
 		}
 	}
 }

@@ -39,6 +39,7 @@ func New(store Store, providers []ProviderSettings, s Settings, log *slog.Logger
 		clock:   newClock(),
 		random:  rand.Float64,
 		near:    newNearWatch(s.NearDuplicate.Window),
+		repeats: suppressions{wake: make(chan struct{}, 1)},
 		wake:    make(chan struct{}, 1),
 	}
 	for _, p := range providers {
