@@ -178,7 +178,8 @@ func (l *Ledger) ask(n Notification) error {
 
 // reschedule finds a row's next piece of evidence anew.
 func (l *Ledger) reschedule(n Notification, step int) error {
-	return l.change(n, func(c *Change) { c.NextAction, c.DueAt = l.nextEvidence(n, step, n.UpdatedAt) })
+	since := l.unknownSince(n)
+	return l.change(n, func(c *Change) { c.NextAction, c.DueAt = l.nextEvidence(n, step, since) })
 }
 
 // change moves only next action and due time of a row, without a settlement.

@@ -9,7 +9,7 @@ import (
 )
 
 func TestLoop_FaultFailsOverAtOnce(t *testing.T) {
-	bubble(t, twoProviders, func(r *rig) {
+	bubble(t, twoProviders, func(t *testing.T, r *rig) {
 		r.scripts["a"].then(unreachable)
 		n := r.claim("e1")
 		rec := r.expect(n, ledger.StateSent, "")
@@ -27,7 +27,7 @@ func TestLoop_OwnDeferralFailsOverAtOnceAndThenWaits(t *testing.T) {
 	bubble(t, func(r *rig) {
 		twoProviders(r)
 		r.random = func() float64 { return 0.5 }
-	}, func(r *rig) {
+	}, func(t *testing.T, r *rig) {
 		r.scripts["a"].then(deferred)
 		r.scripts["b"].then(deferred)
 		n := r.claim("e1")
@@ -47,7 +47,7 @@ func TestLoop_OwnDeferralFailsOverAtOnceAndThenWaits(t *testing.T) {
 }
 
 func TestLoop_NothingFailsOverAfterALostAnswer(t *testing.T) {
-	bubble(t, twoProviders, func(r *rig) {
+	bubble(t, twoProviders, func(t *testing.T, r *rig) {
 		r.scripts["a"].then(lost)
 		n := r.claim("e1")
 		r.expect(n, ledger.StateAmbiguous, ledger.ReasonNoAnswer)
@@ -64,7 +64,7 @@ func TestLoop_MaybeSentStaysWithItsProvider(t *testing.T) {
 	bubble(t, func(r *rig) {
 		twoProviders(r)
 		r.sms(func(c *ledger.ChannelSettings) { c.OnAmbiguous, c.After = ledger.OnAmbiguousSendAgain, time.Minute })
-	}, func(r *rig) {
+	}, func(t *testing.T, r *rig) {
 		r.scripts["a"].then(lost)
 		n := r.claim("e1")
 		r.scripts["a"].then(unreachable)
@@ -80,7 +80,7 @@ func TestLoop_MaybeSentStaysWithItsProvider(t *testing.T) {
 }
 
 func TestLoop_PinnedRowsWaitWhileOthersMove(t *testing.T) {
-	bubble(t, twoProviders, func(r *rig) {
+	bubble(t, twoProviders, func(t *testing.T, r *rig) {
 		a := r.scripts["a"]
 		a.then(unreachable)
 		r.claim("first") // closes the gate
@@ -107,7 +107,7 @@ func TestLoop_PinnedRowsWaitWhileOthersMove(t *testing.T) {
 }
 
 func TestLoop_PersonsPauseSendsThroughTheNext(t *testing.T) {
-	bubble(t, twoProviders, func(r *rig) {
+	bubble(t, twoProviders, func(t *testing.T, r *rig) {
 		if _, err := r.ledger.Pause(context.Background(), "a", "ops", "contract ended"); err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestLoop_PersonsPauseSendsThroughTheNext(t *testing.T) {
 }
 
 func TestLoop_PersonsPauseSurvivesARestart(t *testing.T) {
-	bubble(t, nil, func(r *rig) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		if _, err := r.ledger.Pause(context.Background(), "a", "ops", "contract ended"); err != nil {
 			t.Fatal(err)
 		}

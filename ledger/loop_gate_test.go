@@ -9,7 +9,7 @@ import (
 )
 
 func TestLoop_SendsWhatIsClaimed(t *testing.T) {
-	bubble(t, nil, func(r *rig) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.scripts["a"].then(accepted("m1"))
 		n := r.claim("e1")
 		rec := r.expect(n, ledger.StateSent, "")
@@ -21,7 +21,7 @@ func TestLoop_SendsWhatIsClaimed(t *testing.T) {
 
 // An outage of three hours costs no row a step of its ladder, and nobody has to put anything back afterwards.
 func TestLoop_OutageFailsNoRow(t *testing.T) {
-	bubble(t, nil, func(r *rig) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		a := r.scripts["a"]
 		a.then(unreachable)
 		var rows []ledger.Notification
@@ -53,7 +53,7 @@ func TestLoop_OutageFailsNoRow(t *testing.T) {
 }
 
 func TestLoop_ProbeIsASingleRowAndDoubles(t *testing.T) {
-	bubble(t, nil, func(r *rig) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		a := r.scripts["a"]
 		a.then(unreachable)
 		for i := range 10 {
@@ -77,7 +77,7 @@ func TestLoop_ProbeIsASingleRowAndDoubles(t *testing.T) {
 }
 
 func TestLoop_CredentialsPauseWithReason(t *testing.T) {
-	bubble(t, nil, func(r *rig) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		a := r.scripts["a"]
 		a.then(credentials)
 		n := r.claim("e1")
@@ -103,7 +103,7 @@ func TestLoop_RetryAfterOfThrottlingIsClamped(t *testing.T) {
 		0: 5 * time.Second, time.Millisecond: time.Second, 90 * time.Second: 90 * time.Second, 100 * time.Hour: time.Hour,
 	} {
 		t.Run(after.String(), func(t *testing.T) {
-			bubble(t, nil, func(r *rig) {
+			bubble(t, nil, func(t *testing.T, r *rig) {
 				a := r.scripts["a"]
 				a.then(throttled(after))
 				n := r.claim("e1")
@@ -118,7 +118,7 @@ func TestLoop_RetryAfterOfThrottlingIsClamped(t *testing.T) {
 }
 
 func TestLoop_OneRejectedMessagePausesNobody(t *testing.T) {
-	bubble(t, nil, func(r *rig) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.scripts["a"].then(rejected)
 		bad := r.claim("bad")
 		r.scripts["a"].then(accepted(""))
@@ -134,7 +134,7 @@ func TestLoop_OneRejectedMessagePausesNobody(t *testing.T) {
 
 // A row that may not leave through another provider does not hide the closed gate's probe.
 func TestLoop_PinnedRowsAloneProbeInTime(t *testing.T) {
-	bubble(t, twoProviders, func(r *rig) {
+	bubble(t, twoProviders, func(t *testing.T, r *rig) {
 		r.scripts["a"].then(unreachable)
 		n := r.claim("e1", func(e *ledger.Event) { e.Provider = "a" })
 		r.scripts["a"].then(accepted(""))

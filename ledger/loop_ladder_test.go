@@ -17,7 +17,7 @@ func gaps(calls []*call) (list []time.Duration) {
 }
 
 func TestLoop_LadderEndsInExhausted(t *testing.T) {
-	bubble(t, nil, func(r *rig) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		a := r.scripts["a"]
 		a.then(deferred)
 		n := r.claim("e1")
@@ -49,7 +49,7 @@ func TestLoop_WebhooksHaveALadderOfTheirOwn(t *testing.T) {
 			Providers: []string{"hooks", "hooks2"}, Timeout: 15 * time.Second, ExpiresAfter: 72 * time.Hour, Retry: steps,
 		}
 		r.random = func() float64 { return 0.5 }
-	}, func(r *rig) {
+	}, func(t *testing.T, r *rig) {
 		r.scripts["hooks"].then(deferred)
 		n := r.claim("e1", func(e *ledger.Event) {
 			e.Channel, e.Recipient, e.Message = ledger.Webhook, "https://crm.example.test/in", []byte(`{"data":{"a":1}}`)
@@ -70,7 +70,7 @@ func TestLoop_WebhooksHaveALadderOfTheirOwn(t *testing.T) {
 func TestLoop_RetryAfterStretchesAStep(t *testing.T) {
 	for after, want := range map[time.Duration]time.Duration{time.Second: 30 * time.Second, 10 * time.Minute: 10 * time.Minute, 48 * time.Hour: time.Hour} {
 		t.Run(after.String(), func(t *testing.T) {
-			bubble(t, func(r *rig) { r.random = func() float64 { return 0.5 } }, func(r *rig) {
+			bubble(t, func(r *rig) { r.random = func() float64 { return 0.5 } }, func(t *testing.T, r *rig) {
 				res := deferred
 				res.RetryAfter = after
 				r.scripts["a"].then(res)
@@ -85,7 +85,7 @@ func TestLoop_RetryAfterStretchesAStep(t *testing.T) {
 
 // F13: rows that fail in the same second must not come back in the same second.
 func TestLoop_RowsThatFailTogetherSpread(t *testing.T) {
-	bubble(t, nil, func(r *rig) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.scripts["a"].then(deferred)
 		var rows []ledger.Notification
 		for i := range 500 {

@@ -31,7 +31,7 @@ type rig struct {
 }
 
 // bubble runs a body with a ledger whose loop runs. set changes the rules before the start; nil leaves them.
-func bubble(t *testing.T, set func(*rig), body func(*rig)) {
+func bubble(t *testing.T, set func(*rig), body func(*testing.T, *rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{t: t, path: filepath.Join(t.TempDir(), "sendonce.db"), settings: ledger.Settings{
@@ -56,7 +56,7 @@ func bubble(t *testing.T, set func(*rig), body func(*rig)) {
 		}
 		r.start()
 		defer r.stop()
-		body(r)
+		body(t, r)
 	})
 }
 

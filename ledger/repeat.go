@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 )
 
 // startRepeat asks a provider once more under the same wire key, to learn what happened. false: it has to wait.
@@ -83,4 +84,25 @@ func (l *Ledger) repeatable(work context.Context, o *outlet, n Notification) (At
 		l.log.Error("repeat", "id", n.ID, "error", err)
 	}
 	return Attempt{}, false
+}
+
+// unknownSince is when an ambiguous row became so: when its last handing ended, or when it was restored. Repeats do not count:
+// the time of a policy runs on while they ask.
+func (l *Ledger) unknownSince(n Notification) time.Time {
+	r, err := l.store.Get(context.Background(), n.ID)
+	if err != nil {
+		return n.UpdatedAt // later, so the policy waits longer
+	}
+	var since time.Time
+	for _, a := range r.Attempts {
+		if a.Kind == KindSend {
+			since = a.EndedAt
+		}
+	}
+	for _, s := range r.Settlements {
+		if s.Action == CauseRestored && s.At.After(since) {
+			since = s.At
+		}
+	}
+	return since
 }
