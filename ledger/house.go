@@ -115,11 +115,11 @@ func (l *Ledger) act(ctx, work context.Context, n Notification) (bool, error) {
 	case n.State != StateAmbiguous:
 		return true, nil
 	case n.NextAction == DoRepeat:
-		return l.startRepeat(work, n), nil
+		return l.startRepeat(work, n)
 	case n.NextAction == DoPolicy:
 		return true, l.policy(ctx, n, now)
 	}
-	return true, l.reschedule(n, 0)
+	return true, l.reschedule(n, l.repeatWait(0))
 }
 
 // expire ends a row whose time is over. What may have been sent is abandoned, not called expired.
@@ -176,10 +176,10 @@ func (l *Ledger) ask(n Notification) error {
 	return l.change(n, func(c *Change) { c.NextAction, c.DueAt = expiry(n) })
 }
 
-// reschedule finds a row's next piece of evidence anew.
-func (l *Ledger) reschedule(n Notification, step int) error {
+// reschedule finds a row's next piece of evidence anew, with a repeat not before wait.
+func (l *Ledger) reschedule(n Notification, wait time.Duration) error {
 	since := l.unknownSince(n)
-	return l.change(n, func(c *Change) { c.NextAction, c.DueAt = l.nextEvidence(n, step, since) })
+	return l.change(n, func(c *Change) { c.NextAction, c.DueAt = l.nextEvidence(n, wait, since) })
 }
 
 // change moves only next action and due time of a row, without a settlement.

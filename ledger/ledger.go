@@ -68,7 +68,7 @@ func (l *Ledger) Recover(ctx context.Context) (int, error) {
 		if restored { // no policy sends on the word of an old copy
 			return expiry(n)
 		}
-		return l.nextEvidence(n, 0, n.UpdatedAt)
+		return l.nextEvidence(n, l.repeatWait(0), n.UpdatedAt)
 	})
 	if err != nil {
 		return 0, err

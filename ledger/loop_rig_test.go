@@ -201,3 +201,20 @@ func (r *rig) gate(name string) ledger.GateStatus {
 	r.t.Fatalf("no provider %s", name)
 	return ledger.GateStatus{}
 }
+
+// copyLedger copies a ledger's files as they are, open or not: what a crash would leave.
+func copyLedger(t *testing.T, from, to string) {
+	t.Helper()
+	for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
+		b, err := os.ReadFile(from + suffix)
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err == nil {
+			err = os.WriteFile(to+suffix, b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

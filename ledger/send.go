@@ -173,9 +173,9 @@ func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a
 	if in.next == "" {
 		in.first = l.firstChoice(n)
 	}
-	in.unknownAction, in.unknownDue = l.nextEvidence(n, 0, a.EndedAt)
+	in.unknownAction, in.unknownDue = l.nextEvidence(n, l.repeatWait(0), a.EndedAt)
 	if a.Kind == KindRepeat {
-		in.unknownAction, in.unknownDue = l.nextEvidence(n, n.Deferrals+1, l.unknownSince(n))
+		in.unknownAction, in.unknownDue = l.nextEvidence(n, l.repeatWait(n.Deferrals+1), l.unknownSince(n))
 	}
 	c := Closing{Notification: n, Attempt: a, MessageIDs: r.MessageIDs}
 	row, err := l.writeClose(work, c, func(f CloseFacts) Change { return decideClose(in, f) })
