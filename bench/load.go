@@ -133,6 +133,10 @@ func (l *loop) connection(ctx context.Context) (lat latencies) {
 			continue
 		}
 		now := time.Now()
+		if m.last {
+			conn.Close()
+			conn = nil
+		}
 		switch {
 		case !l.good(m.status(), m.body):
 			l.failed(fmt.Errorf("%s %.300s", m.first, m.body))
