@@ -60,7 +60,7 @@ func (d *decoder) value(v reflect.Value, raw any, path string) bool {
 				return d.fault(path, "must be text")
 			}
 		default:
-			return d.parsed(text.UnmarshalText([]byte(fmt.Sprint(raw))), path)
+			return d.parsed(v, text.UnmarshalText([]byte(fmt.Sprint(raw))), path)
 		}
 	}
 	switch v.Kind() {
@@ -83,11 +83,15 @@ func (d *decoder) value(v reflect.Value, raw any, path string) bool {
 	}
 }
 
-func (d *decoder) parsed(err error, path string) bool {
-	if err != nil {
-		return d.fault(path, "%v", err)
+// parsed reports what a type says of its own text; a rate's error cites it.
+func (d *decoder) parsed(v reflect.Value, err error, path string) bool {
+	switch {
+	case err == nil:
+		return true
+	case v.Type() == reflect.TypeFor[providers.Rate]():
+		return d.fault(path, "must be a whole number over s, m or h, such as 10/s, and at most %d/s", providers.MaxRate)
 	}
-	return true
+	return d.fault(path, "%v", err)
 }
 
 // section reads the keys of a struct. It answers for the section as a whole, and faulty values are taken out.
@@ -157,7 +161,10 @@ func (d *decoder) list(v reflect.Value, raw any, path string) bool {
 	v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
 	good := true
 	for i, item := range items {
-		good = d.value(v.Index(i), item, index(path, i)) && good
+		fits := d.value(v.Index(i), item, index(path, i))
+		if _, section := item.(map[string]any); !section { // a section lost its faulty keys and may stay
+			good = good && fits
+		}
 	}
 	return good
 }
@@ -169,7 +176,11 @@ func (d *decoder) scalar(v reflect.Value, raw any, path string) bool {
 	case v.Type() == durationType:
 		return d.duration(v, text, isText, path)
 	case v.Kind() == reflect.String:
-		if !isText {
+		switch raw.(type) {
+		case string:
+		case []any, map[string]any:
+			return d.fault(path, "must be text, no list and no section")
+		default:
 			return d.fault(path, "must be text: put it in quotes")
 		}
 		if strings.TrimSpace(text) == "" {

@@ -95,11 +95,12 @@ func oneOf(names []string) string {
 }
 
 func (v checker) server() {
+	open := len(v.Auth.Keys) == 0 && !v.faults.covers("auth.keys")
 	host, port, err := net.SplitHostPort(v.Listen)
 	n, portErr := strconv.ParseUint(port, 10, 16)
 	if err != nil || portErr != nil {
 		v.fault("listen", "must be host:port, such as 127.0.0.1:8484, with a port from 0 (any free one) to 65535")
-	} else if len(v.Auth.Keys) == 0 && !loopback(host) {
+	} else if open && !loopback(host) {
 		v.fault("listen", "must be a loopback address, such as 127.0.0.1:%d, as long as auth.keys is empty: whoever reaches the service could send", n)
 	}
 	if v.Database == ":memory:" || strings.HasPrefix(v.Database, "file:") || strings.ContainsRune(v.Database, 0) {
@@ -114,7 +115,7 @@ func (v checker) server() {
 		v.fault("public_url", "must be a URL such as https://notify.example.test")
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		v.fault("public_url", "must have no user name, query or fragment")
-	case len(v.Auth.Keys) == 0:
+	case open:
 		v.fault("public_url", "needs auth.keys: a service that others reach must know its callers")
 	}
 }

@@ -36,7 +36,7 @@ func New(store Store, providers []ProviderSettings, s Settings, log *slog.Logger
 	l := &Ledger{
 		store: store, log: log, settings: s,
 		outlets: map[string]*outlet{},
-		clock:   newClock(time.Now),
+		clock:   newClock(),
 		random:  rand.Float64,
 		near:    newNearWatch(s.NearDuplicate.Window),
 		wake:    make(chan struct{}, 1),

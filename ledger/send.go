@@ -109,13 +109,13 @@ func (l *Ledger) call(work context.Context, o *outlet, n Notification, req Reque
 	return o.provider.Send(ctx, req)
 }
 
-// notTaken deals with a take that did not happen.
+// notTaken deals with a take that did not happen: the row is read again. Somebody may have moved it; if he held it and let it
+// go again, it is due as it was.
 func (l *Ledger) notTaken(o *outlet, n Notification, err error) {
-	if errors.Is(err, ErrMoved) {
-		return // held, cancelled, expired or taken: somebody else has it
+	if !errors.Is(err, ErrMoved) {
+		l.log.Error("take", "id", n.ID, "provider", o.name, "error", err)
+		o.restUntil(l.clock.now().Add(storeRetry))
 	}
-	l.log.Error("take", "id", n.ID, "provider", o.name, "error", err)
-	o.restUntil(l.clock.now().Add(storeRetry))
 	for _, x := range []*outlet{o, l.outlets[n.Provider]} {
 		if x != nil {
 			x.look()

@@ -43,11 +43,20 @@ func (x *exchange) refusal(s shape, code string) ledger.Result {
 	r.Outcome, r.Fault = statusRule(x.status, s)
 	if r.Outcome == ledger.Ambiguous {
 		r.Reason = ledger.ReasonUnlistedAnswer
-		if s == unreadable && x.status < 500 {
+		if s != own && bodyDecides(x.status) {
 			r.Reason = ledger.ReasonUnreadableAnswer
 		}
 	}
 	return r
+}
+
+// bodyDecides reports whether a readable body could have made another outcome of this status.
+func bodyDecides(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusRequestEntityTooLarge:
+		return false
+	}
+	return status >= 200 && status < 500
 }
 
 func statusRule(status int, s shape) (ledger.Outcome, ledger.Fault) {

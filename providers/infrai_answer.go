@@ -11,12 +11,7 @@ import (
 type infraiAnswer struct {
 	OK    *bool           `json:"ok"`
 	Data  json.RawMessage `json:"data"`
-	Error *infraiError    `json:"error"`
-}
-
-type infraiError struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
+	Error json.RawMessage `json:"error"`
 }
 
 type infraiData struct {
@@ -48,8 +43,8 @@ func readInfrai(x *exchange) ledger.Result {
 	switch {
 	case readable && *a.OK:
 		return readInfraiOK(x, a)
-	case readable && a.Error != nil:
-		return readInfraiError(x, *a.Error)
+	case readable && given(a.Error):
+		return readInfraiError(x, errorCode(a.Error))
 	case x.whole:
 		return x.refusal(foreign, "")
 	default:
@@ -61,7 +56,7 @@ func readInfraiOK(x *exchange, a infraiAnswer) ledger.Result {
 	r := x.result()
 	r.Reason = ledger.ReasonUnlistedAnswer
 	var data infraiData
-	if x.status < 200 || x.status > 299 || a.Error != nil {
+	if x.status < 200 || x.status > 299 || given(a.Error) {
 		return r // yes and no in one answer
 	}
 	if json.Unmarshal(a.Data, &data) != nil {
@@ -78,11 +73,11 @@ func readInfraiOK(x *exchange, a infraiAnswer) ledger.Result {
 		if id == "" {
 			id = messageID(item.SMSID)
 		}
-		failed := item.OK != nil && !*item.OK || len(item.Error) > 0 && string(item.Error) != "null"
+		failed := item.OK != nil && !*item.OK || given(item.Error)
 		switch {
 		case failed:
 			refused++
-			r.Code = itemCode(item.Error)
+			r.Code = errorCode(item.Error)
 		case id != "":
 			ids = append(ids, id)
 		}
@@ -98,10 +93,10 @@ func readInfraiOK(x *exchange, a infraiAnswer) ledger.Result {
 	return r
 }
 
-// readInfraiError reads ok: false with an error. Under a 2xx only a listed code counts: no page describes that.
-func readInfraiError(x *exchange, e infraiError) ledger.Result {
-	code := plainCode(e.Code)
-	if _, ok := infraiCodes[code]; ok && x.status < 500 {
+// readInfraiError reads ok: false with an error. A listed code goes before the status, but not where the status
+// alone decides.
+func readInfraiError(x *exchange, code string) ledger.Result {
+	if _, ok := infraiCodes[code]; ok && bodyDecides(x.status) {
 		r := x.result()
 		r.Code = code
 		return listed(r, code)
@@ -122,9 +117,14 @@ func accepted(r ledger.Result, ids ...string) ledger.Result {
 	return r
 }
 
-// itemCode reads an item's error, an object with a code or the code itself.
-func itemCode(raw json.RawMessage) string {
-	var e infraiError
+func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// errorCode reads an error, an object with a code or the code itself. The message beside it is never used: it
+// may quote the recipient.
+func errorCode(raw json.RawMessage) string {
+	var e struct {
+		Code string `json:"code"`
+	}
 	var s string
 	if json.Unmarshal(raw, &e) == nil {
 		return plainCode(e.Code)

@@ -94,6 +94,7 @@ func (s *sender) post(ctx context.Context, r *request) exchange {
 		GotConn: func(httptrace.GotConnInfo) { conns.Add(1) },
 		// Fires before the first flush of the header, so no complete request leaves unnoticed.
 		WroteHeaders:         func() { wrote.Store(true) },
+		WroteRequest:         func(httptrace.WroteRequestInfo) { ledger.Reach(ledger.PointRequestWritten) },
 		GotFirstResponseByte: func() { begun.Store(true) },
 	}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), http.MethodPost, r.url, bytes.NewReader(r.body))
