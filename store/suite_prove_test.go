@@ -194,7 +194,7 @@ func TestProve_CountsAProvenDuplicate(t *testing.T) {
 		if _, _, err := s.Prove(about(n, 1, ledger.Delivered), proves(&told)); err != nil {
 			t.Fatal(err)
 		}
-		if told.Proven != 1 || told.Attempt.Number != 1 || told.Attempt.Outcome != ledger.Ambiguous {
+		if len(told.Proven) != 0 || told.Number != 1 || len(told.Attempts) != 2 || told.Attempts[0].Outcome != ledger.Ambiguous || told.Attempts[1].Outcome != ledger.Accepted {
 			t.Fatalf("%+v", told)
 		}
 		if st, err := s.Stats(context.Background()); err != nil || st.ProvenTwice != 1 {
