@@ -92,4 +92,3 @@ func restOf(t *testing.T, db *sql.DB, table string, after int) string {
 	}
 	return ", " + strings.Join(names, ", ")
 }
-
