@@ -23,6 +23,7 @@ func (l *Ledger) Run(ctx context.Context) error {
 		loops.Go(func() { l.dispatch(ctx, work, o) })
 	}
 	loops.Go(func() { l.keepHouse(ctx, work) })
+	loops.Go(func() { l.keepRepeats(ctx) })
 	<-ctx.Done()
 	l.draining.Store(true)
 	loops.Wait()
