@@ -20,15 +20,15 @@ CREATE TABLE ledger (
 -- How many rows there are of each kind, moved with the commit that moves the rows: counting millions takes seconds.
 CREATE TABLE counts (
   one          INTEGER PRIMARY KEY CHECK (one = 1),
-  claimed      INTEGER NOT NULL DEFAULT 0 CHECK (claimed >= 0),
-  held         INTEGER NOT NULL DEFAULT 0 CHECK (held >= 0),
-  sending      INTEGER NOT NULL DEFAULT 0 CHECK (sending >= 0),
-  ambiguous    INTEGER NOT NULL DEFAULT 0 CHECK (ambiguous >= 0),
-  sent         INTEGER NOT NULL DEFAULT 0 CHECK (sent >= 0),
-  failed       INTEGER NOT NULL DEFAULT 0 CHECK (failed >= 0),
-  cancelled    INTEGER NOT NULL DEFAULT 0 CHECK (cancelled >= 0),
-  expired      INTEGER NOT NULL DEFAULT 0 CHECK (expired >= 0),
-  maybe_sent   INTEGER NOT NULL DEFAULT 0 CHECK (maybe_sent >= 0),
+  claimed      INTEGER NOT NULL DEFAULT 0,
+  held         INTEGER NOT NULL DEFAULT 0,
+  sending      INTEGER NOT NULL DEFAULT 0,
+  ambiguous    INTEGER NOT NULL DEFAULT 0,
+  sent         INTEGER NOT NULL DEFAULT 0,
+  failed       INTEGER NOT NULL DEFAULT 0,
+  cancelled    INTEGER NOT NULL DEFAULT 0,
+  expired      INTEGER NOT NULL DEFAULT 0,
+  maybe_sent   INTEGER NOT NULL DEFAULT 0,
   duplicates   INTEGER NOT NULL DEFAULT 0, -- repeats that sent nothing
   proven_twice INTEGER NOT NULL DEFAULT 0, -- second messages that a receipt proved
   shared       INTEGER NOT NULL DEFAULT 0, -- answers with a message id of another row

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"log/slog"
 	"net"
 	"os"
@@ -28,6 +30,7 @@ type service struct {
 
 // serve runs the service until ctx is done and everything in flight has ended.
 func serve(ctx context.Context, c config.Config) error {
+	log.SetOutput(io.Discard) // net/http prints bytes of unasked answers there, and they may hold content
 	s, err := start(ctx, c, newLog(c.Log))
 	if err != nil {
 		return err

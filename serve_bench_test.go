@@ -17,7 +17,9 @@ import (
 
 // BenchmarkNotification runs whole notifications through the real wiring: 64 callers each wait for their message to be
 // recorded as sent. CPU and allocations include the provider's side of the connection, which is in the same process.
-func BenchmarkNotification(b *testing.B) { benchmark(b, "Prefer", "wait=30", http.StatusAccepted, false) }
+func BenchmarkNotification(b *testing.B) {
+	benchmark(b, "Prefer", "wait=30", http.StatusAccepted, false)
+}
 
 // BenchmarkRepeat asks again and again for one event that was sent.
 func BenchmarkRepeat(b *testing.B) { benchmark(b, "X-Nothing", "", http.StatusOK, true) }

@@ -111,6 +111,7 @@ type route struct {
 func (a *API) routes() []route {
 	const (
 		get  = http.MethodGet
+		head = http.MethodHead
 		post = http.MethodPost
 		one  = "/v1/notifications/:id"
 	)
@@ -133,7 +134,9 @@ func (a *API) routes() []route {
 		{get, "/v1/keys", everyRole, a.previewKeys},
 		{get, "/v1/stats", everyRole | wholeLedger, a.stats},
 		{get, "/healthz", public, a.health},
+		{head, "/healthz", public, a.health},
 		{get, "/readyz", public, a.ready},
+		{head, "/readyz", public, a.ready},
 		{get, "/problems/:code", public, a.explain},
 	}
 }

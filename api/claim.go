@@ -24,13 +24,16 @@ func (a *API) claim(rq *request) error {
 	if err != nil {
 		return err
 	}
-	wait, asked := preferredWait(rq.Request().Header)
-	e.Wait = asked && wait > 0
+	wait := a.preferredWait(rq)
+	e.Wait = wait > 0
 	res, err := a.ledger.Claim(context.WithoutCancel(rq.Request().Context()), e)
 	if err != nil {
 		return err
 	}
-	n := a.waitAsPreferred(rq, res.Notification)
+	n := res.Notification
+	if e.Wait {
+		n = a.waitFor(rq.Request().Context(), n, wait)
+	}
 	answer := notification(&n)
 	answer.Duplicate = res.Duplicate
 	answer.Differs = res.Differs
@@ -105,19 +108,22 @@ func present(raw []byte) []byte {
 	return raw
 }
 
-// waitAsPreferred waits for the end of the first attempt where the caller asked for it with Prefer: wait=N
-// (RFC 7240). A caller that leaves, or a service that stops, only ends the waiting.
-func (a *API) waitAsPreferred(rq *request, n ledger.Notification) ledger.Notification {
-	wait, asked := preferredWait(rq.Request().Header)
+// preferredWait is how long the caller asked to wait for the end of the first attempt, with Prefer: wait=N
+// (RFC 7240), within the limit; what is applied stands in the answer. 0: not at all.
+func (a *API) preferredWait(rq *request) time.Duration {
+	wait, asked := waitPreference(rq.Request().Header)
 	if !asked {
-		return n
+		return 0
 	}
 	wait = min(wait, a.limits.Wait)
 	rq.Response().Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
-	if wait == 0 {
-		return n
-	}
-	ctx, cancel := context.WithTimeout(rq.Request().Context(), wait)
+	return wait
+}
+
+// waitFor returns the row when its attempt has ended, or as it is when the time is up. A caller that leaves, or
+// a service that stops, only ends the waiting.
+func (a *API) waitFor(ctx context.Context, n ledger.Notification, wait time.Duration) ledger.Notification {
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	if stop, ok := ctx.Value(stopping{}).(context.Context); ok {
 		defer context.AfterFunc(stop, cancel)()
@@ -125,9 +131,9 @@ func (a *API) waitAsPreferred(rq *request, n ledger.Notification) ledger.Notific
 	return a.ledger.Wait(ctx, n)
 }
 
-// preferredWait finds the first wait among the preferences. As RFC 7240 asks, one that can't be read counts
+// waitPreference finds the first wait among the preferences. As RFC 7240 asks, one that can't be read counts
 // as not there: a message must not be refused for a wish.
-func preferredWait(h http.Header) (time.Duration, bool) {
+func waitPreference(h http.Header) (time.Duration, bool) {
 	for _, line := range h.Values("Prefer") {
 		for preference := range strings.SplitSeq(line, ",") {
 			preference, _, _ = strings.Cut(preference, ";")

@@ -69,7 +69,7 @@ func TestGolden_Answers(t *testing.T) {
 		}, &Providers{}},
 		{"stats", "GET", "/v1/stats", "", nil, &Stats{}},
 		{"settlements", "POST", "/v1/settlements", bodies["POST /v1/settlements"], func(s *stub) { s.matched = 2 }, &BulkAnswer{}},
-		{"problem_invalid", "POST", "/v1/notifications", `{"event_id":"e","channel":"sms","recipient":" ","message":{"Text":"x"}}`, nil, &Problem{}},
+		{"problem_invalid", "POST", "/v1/notifications", claimOf(`"event_id":"e","send_at":"tomorrow","dedupe_key":""`), nil, &Problem{}},
 		{"problem_unknown_field", "POST", "/v1/notifications", claimOf(`"event":"e"`), nil, &Problem{}},
 		{"problem_reused", "POST", "/v1/notifications", claim, func(s *stub) { s.err = reused }, &Problem{}},
 		{"problem_wrong_state", "POST", one + "/hold", `{"reason":"x"}`, func(s *stub) {

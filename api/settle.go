@@ -12,9 +12,6 @@ import (
 	"sendonce/ledger"
 )
 
-// maxMessageID bounds the provider's id that a confirm may bring, in code points.
-const maxMessageID = 255
-
 // settle is the handler of one of the six actions.
 func (a *API) settle(action ledger.Cause) func(*request) error {
 	return func(rq *request) error {
@@ -44,7 +41,7 @@ func (in *Action) act(action ledger.Cause, rq *request, id uuid.UUID) (ledger.Ac
 	var f faults
 	f.text("reason", in.Reason, ledger.MaxReason, true)
 	f.text("by", in.By, ledger.MaxPerson, false)
-	f.text("message_id", in.MessageID, maxMessageID, false)
+	f.text("message_id", in.MessageID, ledger.MaxMessageID, false)
 	if in.MessageID != "" && action != ledger.CauseConfirm {
 		f.add("message_id", "must be left out; it belongs to confirm only")
 	}

@@ -71,7 +71,7 @@ func TestSettle_RefusedFields(t *testing.T) {
 		{"hold", `{"reason":"` + emoji(500) + `"}`, ""}, {"hold", `{"reason":"` + emoji(501) + `"}`, "reason"}, {"hold", `{"reason":"a\u001b[2J"}`, "reason"},
 		{"hold", `{"reason":"x","by":"` + emoji(128) + `"}`, ""}, {"hold", `{"reason":"x","by":"` + emoji(129) + `"}`, "by"}, {"hold", `{"reason":"x","by":"a\nb"}`, "by"},
 		{"hold", `{"reason":"x","message_id":"m"}`, "message_id"}, {"hold", `{"reason":"x","expires_at":"2026-12-01T00:00:00Z"}`, "expires_at"},
-		{"confirm", `{"reason":"x","expires_at":"2026-12-01T00:00:00Z"}`, "expires_at"}, {"confirm", `{"reason":"x","message_id":"` + emoji(256) + `"}`, "message_id"},
+		{"confirm", `{"reason":"x","expires_at":"2026-12-01T00:00:00Z"}`, "expires_at"}, {"confirm", `{"reason":"x","message_id":"` + emoji(513) + `"}`, "message_id"},
 		{"release", `{"reason":"x","message_id":"m"}`, "message_id"}, {"release", `{"reason":"x","expires_at":"soon"}`, "expires_at"},
 		{"hold", `{"reason":"x","accept_duplicate":true}`, "accept_duplicate"}, {"resend", `{}`, "reason"}, {"resend", `{"reason":"x","message_id":"m"}`, "message_id"},
 	} {

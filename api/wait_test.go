@@ -62,6 +62,9 @@ func TestWait_Preferences(t *testing.T) {
 			if got != c.wait || res.status != 202 || res.header.Get("Preference-Applied") != c.applied {
 				t.Errorf("%q: waited %v, %d, applied %q", c.lines, got, res.status, res.header.Get("Preference-Applied"))
 			}
+			if s.events[0].Wait != (c.wait > 0) {
+				t.Errorf("%q: the ledger was told that Wait is called: %v", c.lines, s.events[0].Wait)
+			}
 			if waited := c.wait > 0; waited != strings.Contains(string(res.body), `"state":"sent"`) || waited != (res.header.Get("ETag") == `"5"`) {
 				t.Errorf("%q: %s, %v", c.lines, res.body, res.header)
 			}

@@ -140,9 +140,11 @@ func TestLoad_CountsGoodAnswersAndErrors(t *testing.T) {
 	b := &bench{length: 20 * time.Second}
 	l := b.load(newEvents(s.Listener.Addr().String(), sends), newCell(sends, 0, 4, false), sendonce)
 	l.limit = 100
+	edges := 0
+	l.edge = func(i int) { edges += i + 1 } // both are called although the requests end early
 	m, err := l.run(context.Background())
-	if err != nil || m.Requests != 90 || m.Errors != 10 || !strings.Contains(m.Sample, "claimed") || m.next < 100 {
-		t.Errorf("got %+v, %v; want 90 good answers and 10 errors", m, err)
+	if err != nil || m.Requests != 90 || m.Errors != 10 || !strings.Contains(m.Sample, "claimed") || m.next < 100 || edges != 3 {
+		t.Errorf("got %+v, %v; want 90 good answers, 10 errors and both edges (%d)", m, err, edges)
 	}
 }
 

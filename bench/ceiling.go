@@ -17,11 +17,11 @@ import (
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
 
-// The two rows of a claim, as the store writes them.
+// The two rows of a claim, without what the store leaves NULL there.
 const (
-	insertNotification = `INSERT INTO notifications (id, source, dedupe_key, recipe, event_id, event_type, user_id, channel, provider, pinned, lane,
-  state, next_action, due_at, expires_at, claimed_at, updated_at)
-VALUES ($1, '', $2, 'event', $3, 'order.shipped', NULL, 'sms', 'infrai_main', 0, 1, 'claimed', 'send', $4, $5, $4, $4)
+	insertNotification = `INSERT INTO notifications (id, source, dedupe_key, recipe, source_in_key, event_id, event_type, channel, provider, pinned,
+  lane, state, next_action, due_at, expires_at, claimed_at, updated_at)
+VALUES ($1, '', $2, 'event', 1, $3, 'order.shipped', 'sms', 'infrai_main', 0, 1, 'claimed', 'send', $4, $5, $4, $4)
 ON CONFLICT (dedupe_key, source) DO NOTHING`
 	insertContent = `INSERT INTO contents (notification, recipient, recipient_key, message, metadata, content_hash) VALUES ($1, $2, $2, $3, NULL, $4)`
 )
@@ -36,7 +36,7 @@ func (b *bench) ceiling(ctx context.Context, c cell) (result, error) {
 	}
 	defer os.RemoveAll(dir)
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "bare.db")+
-		"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=foreign_keys(1)")
+		"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=foreign_keys(1)&_pragma=cache_size(-32768)")
 	if err != nil {
 		return res, err
 	}

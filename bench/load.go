@@ -83,17 +83,16 @@ func (l load) run(ctx context.Context) (measured, error) {
 	return m, nil
 }
 
-// edges calls edge on time, or not at all for what an early end leaves out.
+// edges calls edge on time; when the connections end early, or just before the last edge, what is left at once.
 func (l *loop) edges(ctx context.Context, done <-chan struct{}) {
 	for i, at := range []time.Time{l.begin, l.end} {
 		select {
 		case <-time.After(time.Until(at)):
-			l.edge(i)
 		case <-done:
-			return
 		case <-ctx.Done():
 			return
 		}
+		l.edge(i)
 	}
 }
 
@@ -133,6 +132,10 @@ func (l *loop) connection(ctx context.Context) (lat latencies) {
 			continue
 		}
 		now := time.Now()
+		if m.last {
+			conn.Close()
+			conn = nil
+		}
 		switch {
 		case !l.good(m.status(), m.body):
 			l.failed(fmt.Errorf("%s %.300s", m.first, m.body))

@@ -110,7 +110,7 @@ func TestMessage_LengthChunksAndFaults(t *testing.T) {
 	read := func(s string) *message { return &message{r: bufio.NewReader(strings.NewReader(s))} }
 	m := read("HTTP/1.1 202 Accepted\r\ncontent-length:  3\r\n\r\nabc" +
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n10\r\n0123456789abcdef\r\n0\r\nTrailer: t\r\n\r\n" +
-		"HTTP/1.1 204 No Content\r\n\r\n")
+		"HTTP/1.1 204 No Content\r\nConnection: Close\r\n\r\n")
 	for _, want := range []struct {
 		status int
 		body   string
@@ -118,6 +118,9 @@ func TestMessage_LengthChunksAndFaults(t *testing.T) {
 		if err := m.next(); err != nil || m.status() != want.status || string(m.body) != want.body {
 			t.Errorf("got %d %q, %v; want %+v", m.status(), m.body, err, want)
 		}
+	}
+	if !m.last {
+		t.Error("the wish to close was not seen")
 	}
 	if err := m.next(); err != io.EOF {
 		t.Errorf("at the end: %v, want EOF", err)

@@ -55,7 +55,7 @@ func (s *stub) serve(conn net.Conn) {
 		out = append(out[:0], "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "...)
 		out = strconv.AppendInt(out, int64(len(body)), 10)
 		out = append(append(out, "\r\n\r\n"...), body...)
-		if _, err := conn.Write(out); err != nil {
+		if _, err := conn.Write(out); err != nil || m.last {
 			return
 		}
 	}

@@ -18,6 +18,7 @@ type message struct {
 	r     *bufio.Reader
 	first []byte // request line or status line
 	body  []byte
+	last  bool // the sender wants the connection closed after this exchange
 }
 
 // maxMessage bounds a body in bytes: a batch of 500 and its answer fit well.
@@ -31,7 +32,7 @@ func (m *message) next() error {
 	if err != nil {
 		return err
 	}
-	m.first, m.body = append(m.first[:0], line...), m.body[:0]
+	m.first, m.body, m.last = append(m.first[:0], line...), m.body[:0], false
 	length, chunked := 0, false
 	for {
 		if line, err = m.line(); err != nil {
@@ -52,6 +53,8 @@ func (m *message) next() error {
 			}
 		case bytes.EqualFold(name, []byte("transfer-encoding")):
 			chunked = true
+		case bytes.EqualFold(name, []byte("connection")):
+			m.last = bytes.EqualFold(value, []byte("close"))
 		}
 	}
 	if chunked {

@@ -95,6 +95,8 @@ func Run(ctx context.Context, args []string, env []string, streams Streams, svc 
 	return a.exit(root.ExecuteContext(ctx))
 }
 
+// root makes the tree of commands. Global flags are on the root, so that they may stand before the command too;
+// a command refuses those that it would not look at.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "sendonce",
@@ -147,6 +149,7 @@ type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
 
+// usage makes a usageError. Its text must hold no value of a flag that may be a secret.
 func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
 // exit shows an error and finds its exit code.

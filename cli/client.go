@@ -104,6 +104,7 @@ func (c *client) do(ctx context.Context, k call) ([]byte, error) {
 	return nil, p
 }
 
+// request builds a call. Its errors are about what was typed; nothing has left then.
 func (c *client) request(ctx context.Context, k call) (*http.Request, error) {
 	var body io.Reader
 	if k.body != nil {
@@ -121,7 +122,6 @@ func (c *client) request(ctx context.Context, k call) (*http.Request, error) {
 	if err != nil {
 		return nil, usage("the request can't be made: %v", cause(err))
 	}
-	req.GetBody = nil
 	req.Header.Set("Accept", "application/json")
 	if k.body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -167,6 +167,7 @@ func (c *client) lost(err error, k call) error {
 	return &lostError{fmt.Sprintf("the answer of %s is lost (%v)%s", c.base.Host, cause(err), sentence(k.again))}
 }
 
+// sentence goes on with what to do next, where there is something to say.
 func sentence(again string) string {
 	if again == "" {
 		return ""

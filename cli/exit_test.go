@@ -143,6 +143,17 @@ func TestRun_NoService(t *testing.T) {
 	}
 }
 
+// A redirect is no answer of sendonce, and the key must not follow it to somebody else.
+func TestRun_FollowsNoRedirect(t *testing.T) {
+	other := answers(t, answer{200, notification()})
+	s := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer s.Close()
+	r := runWith(t, []string{"SENDONCE_URL=" + s.URL, "SENDONCE_KEY=k"}, Service{}, "", "cancel", id, "--reason", "r")
+	if r.code != ExitUnreachable || len(other.seen) != 0 {
+		t.Errorf("exit %d, %d requests at the other place, %s", r.code, len(other.seen), r.err)
+	}
+}
+
 // A lost answer must not be taken for a no: send says that repeating is safe, actions say to look first.
 func TestRun_LostAnswer(t *testing.T) {
 	for _, tc := range []struct {
@@ -151,6 +162,7 @@ func TestRun_LostAnswer(t *testing.T) {
 	}{
 		{[]string{"send", "--event-id", "e", "--channel", "sms", "--recipient", "+14155550142", "--text", "a"}, "repeat the same command: that is safe"},
 		{[]string{"confirm", id, "--reason", "r"}, "look whether it happened"},
+		{[]string{"list", "--recipient", "+14155550142"}, ""},
 		{[]string{"resend", id, "--reason", "r", "--if-match", "1"}, "look whether it happened"},
 		{[]string{"settle", "--action", "abandon", "--state", "ambiguous", "--reason", "r", "--expected-count", "2"}, "count again"},
 	} {

@@ -47,6 +47,8 @@ func exitNo(err error) error {
 	return &ExitError{Code: ExitNo, Err: err}
 }
 
+// serveCommand runs the service until the process is told to stop. It prints nothing on Out: that is where the
+// log provider shows messages.
 func (a *app) serveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "serve", Args: cobra.NoArgs,
@@ -57,6 +59,7 @@ func (a *app) serveCommand() *cobra.Command {
 	}
 }
 
+// initCommand makes an empty ledger; whether one may be made is the hook's to say.
 func (a *app) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "init", Args: cobra.NoArgs,
@@ -72,6 +75,7 @@ func (a *app) initCommand() *cobra.Command {
 	}
 }
 
+// checkCommand ends with ExitNo when there are differences, so that a script need not read them.
 func (a *app) checkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "check", Args: cobra.NoArgs,
@@ -93,6 +97,7 @@ func (a *app) checkCommand() *cobra.Command {
 	}
 }
 
+// showDifferences shows the count also when it is 0: a check that says nothing could be one that did not run.
 func (a *app) showDifferences(d Differences) error {
 	if a.json {
 		if d.Found == nil {
@@ -113,6 +118,8 @@ func (a *app) showDifferences(d Differences) error {
 	return err
 }
 
+// configCommand prints or checks. Its JSON form has faults only: the printed configuration is YAML, which can
+// be loaded again and has room for the places as comments.
 func (a *app) configCommand() *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
@@ -142,6 +149,8 @@ func (a *app) configCommand() *cobra.Command {
 	return cmd
 }
 
+// restoreCommand needs its flag although it has no other use: to type restore alone must not start a ledger
+// again that may have forgotten messages.
 func (a *app) restoreCommand() *cobra.Command {
 	var accept bool
 	cmd := &cobra.Command{
@@ -166,6 +175,7 @@ func (a *app) restoreCommand() *cobra.Command {
 	return cmd
 }
 
+// versionCommand shows the version of this program; the running service shows its own on /healthz.
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Args: cobra.NoArgs,
@@ -185,6 +195,7 @@ func (a *app) done(value any, format string, args ...any) error {
 	return exitNo(err)
 }
 
+// printJSON prints an answer of our own, for the commands that ask no service.
 func (a *app) printJSON(value any) error {
 	return exitNo(json.NewEncoder(a.streams.Out).Encode(value))
 }

@@ -14,6 +14,7 @@ import (
 	"sendonce/api"
 )
 
+// getCommand shows all that is known about one row: whoever settles it must see this first.
 func (a *app) getCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "get ID", Args: oneID,
@@ -44,6 +45,7 @@ func oneID(_ *cobra.Command, args []string) error {
 	return nil
 }
 
+// showRecord shows the row, its message, and the lists of its history that are not empty.
 func (a *app) showRecord(r *api.Record) error {
 	t := a.table()
 	rowFields(t, &r.Notification)
@@ -75,6 +77,7 @@ func (a *app) part(title string, heads ...string) *table {
 	return t
 }
 
+// showAttempts shows each handing to a provider. What the provider answered in full stands in the JSON only.
 func (a *app) showAttempts(r *api.Record) error {
 	if len(r.Attempts) == 0 {
 		return nil
@@ -94,6 +97,7 @@ func (a *app) showAttempts(r *api.Record) error {
 	return t.flush()
 }
 
+// showReceipts shows delivery reports; one that names no attempt proves none in particular.
 func (a *app) showReceipts(r *api.Record) error {
 	if len(r.Receipts) == 0 {
 		return nil
@@ -109,6 +113,7 @@ func (a *app) showReceipts(r *api.Record) error {
 	return t.flush()
 }
 
+// showSettlements shows who moved the row, when and why.
 func (a *app) showSettlements(r *api.Record) error {
 	if len(r.Settlements) == 0 {
 		return nil
@@ -120,6 +125,7 @@ func (a *app) showSettlements(r *api.Record) error {
 	return t.flush()
 }
 
+// showDuplicates shows the last repeats; the count in the row is of all.
 func (a *app) showDuplicates(r *api.Record) error {
 	if len(r.Duplicates) == 0 {
 		return nil

@@ -17,6 +17,7 @@ type filterFlags struct {
 	source string
 }
 
+// add registers the flags; the same ones for list and settle, so that a list shows what a settlement would move.
 func (f *filterFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.EventID, "event-id", "", "the event")
@@ -72,6 +73,7 @@ func (f *filterFlags) conditions(cmd *cobra.Command) (url.Values, error) {
 	return q, nil
 }
 
+// listCommand hands limits and words on as they are: the service knows which are valid.
 func (a *app) listCommand() *cobra.Command {
 	var (
 		f            filterFlags
@@ -141,6 +143,7 @@ func (a *app) list(cmd *cobra.Command, q url.Values, all bool) error {
 	return nil
 }
 
+// showPage has the heads above the first rows only, so that pages read as one list.
 func (a *app) showPage(page *api.List, head bool) error {
 	if len(page.Notifications) == 0 {
 		return nil

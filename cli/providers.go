@@ -15,6 +15,7 @@ import (
 	"sendonce/api"
 )
 
+// providersCommand shows gates; pause and resume stand below it.
 func (a *app) providersCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "providers", Args: cobra.NoArgs,
@@ -33,6 +34,7 @@ func (a *app) providersCommand() *cobra.Command {
 	return cmd
 }
 
+// gateCommand moves a gate by hand. A pause needs a reason, since it ends only by a person, who will want to know.
 func (a *app) gateCommand(name, short string) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
@@ -58,6 +60,7 @@ func (a *app) gateCommand(name, short string) *cobra.Command {
 
 var providerName = regexp.MustCompile(`^[a-z0-9_]{1,64}$`)
 
+// oneProvider takes a name as the configuration allows it. Anything else would be another path of the service.
 func oneProvider(_ *cobra.Command, args []string) error {
 	if len(args) != 1 || !providerName.MatchString(args[0]) {
 		return usage("it takes the name of one provider: a-z, 0-9 and _")
@@ -65,6 +68,7 @@ func oneProvider(_ *cobra.Command, args []string) error {
 	return nil
 }
 
+// showProviders shows providers with their gates.
 func (a *app) showProviders(list ...api.Provider) error {
 	t := a.table("NAME", "TYPE", "CHANNELS", "GATE", "UNTIL", "REASON", "BY", "CAPABILITIES")
 	for _, p := range list {
@@ -74,6 +78,8 @@ func (a *app) showProviders(list ...api.Provider) error {
 	return t.flush()
 }
 
+// keyCommand asks the service and does not compute: only the service knows its recipes, the regions of its phone
+// numbers, and which row has the key.
 func (a *app) keyCommand() *cobra.Command {
 	var e eventFlags
 	cmd := &cobra.Command{
@@ -104,6 +110,7 @@ func (a *app) keyCommand() *cobra.Command {
 	return cmd
 }
 
+// showKeys shows a block for each recipe. Values are quoted: a blank at an end makes another key.
 func (a *app) showKeys(keys []api.Key) error {
 	for i, k := range keys {
 		if i > 0 {
@@ -130,6 +137,7 @@ func (a *app) showKeys(keys []api.Key) error {
 	return nil
 }
 
+// statsCommand shows counts, states in the order of their names.
 func (a *app) statsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "stats", Args: cobra.NoArgs,

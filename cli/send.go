@@ -35,6 +35,8 @@ type eventFlags struct {
 	wait     time.Duration
 }
 
+// sendCommand claims one event. It ends with ExitDone whatever became of the message: the claim is made, and
+// the state in the output tells the rest.
 func (a *app) sendCommand() *cobra.Command {
 	var e eventFlags
 	cmd := &cobra.Command{
@@ -189,6 +191,7 @@ func (a *app) eventFile(path string) (any, error) {
 	return json.RawMessage(body), nil
 }
 
+// send makes the claim and shows whether it was new, which is what callers of a ledger ask first.
 func (a *app) send(cmd *cobra.Command, body any, wait time.Duration) error {
 	if wait > 0 {
 		wait = max(wait.Round(time.Second), time.Second) // the service counts in seconds

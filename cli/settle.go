@@ -19,11 +19,14 @@ type decision struct {
 	ifMatch int64
 }
 
+// add registers the flags that stay in the ledger with the decision.
 func (d *decision) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&d.reason, "reason", "", "why; it stays in the ledger")
 	cmd.Flags().StringVar(&d.by, "by", "", "who decided, when that is not the API key's owner")
 }
 
+// addIfMatch registers the version. It is never read from the service: a version that nobody looked at would
+// guard nothing.
 func (d *decision) addIfMatch(cmd *cobra.Command) {
 	cmd.Flags().Int64Var(&d.ifMatch, "if-match", 0, "version of the row that you looked at")
 }
@@ -39,6 +42,7 @@ func (d *decision) check(cmd *cobra.Command) error {
 	return nil
 }
 
+// actionCommands makes the six actions of one row.
 func (a *app) actionCommands() []*cobra.Command {
 	var out []*cobra.Command
 	for _, act := range []struct{ name, short string }{
@@ -54,6 +58,7 @@ func (a *app) actionCommands() []*cobra.Command {
 	return out
 }
 
+// actionCommand makes one action; only confirm and release take more than a reason.
 func (a *app) actionCommand(name, short string) *cobra.Command {
 	var (
 		d         decision
@@ -89,6 +94,7 @@ func (a *app) actionCommand(name, short string) *cobra.Command {
 	return cmd
 }
 
+// showSettled shows where the row stands now, with the version that a next decision needs.
 func (a *app) showSettled(n *api.Notification) error {
 	t := a.table()
 	t.row("id", n.ID)
@@ -98,6 +104,7 @@ func (a *app) showSettled(n *api.Notification) error {
 	return t.flush()
 }
 
+// resendCommand makes a second message on purpose. The service asks for the version and gets it from the person.
 func (a *app) resendCommand() *cobra.Command {
 	var (
 		d      decision
@@ -133,6 +140,8 @@ func (a *app) resendCommand() *cobra.Command {
 	return cmd
 }
 
+// settleCommand moves many rows by one decision. The count that a dry run showed must be given, so that rows
+// which came meanwhile are not swept along; a filter too, since none would be every row.
 func (a *app) settleCommand() *cobra.Command {
 	var (
 		f        filterFlags
@@ -178,6 +187,7 @@ func (a *app) settleCommand() *cobra.Command {
 	return cmd
 }
 
+// settle makes the bulk decision, or counts.
 func (a *app) settle(cmd *cobra.Command, body api.Bulk) error {
 	var answer api.BulkAnswer
 	shown, err := a.fetch(cmd.Context(), call{

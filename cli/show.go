@@ -18,6 +18,7 @@ type table struct {
 	err  error
 }
 
+// newTable makes a table, with heads where it is a list.
 func newTable(w io.Writer, heads ...string) *table {
 	t := &table{tabs: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
 	if len(heads) > 0 {
@@ -26,6 +27,7 @@ func newTable(w io.Writer, heads ...string) *table {
 	return t
 }
 
+// table makes a table on Out.
 func (a *app) table(heads ...string) *table { return newTable(a.streams.Out, heads...) }
 
 // row writes one line; the last column is not padded.
@@ -47,6 +49,7 @@ func (t *table) field(name, value string) {
 	}
 }
 
+// flush writes the table and returns the first error of its lines.
 func (t *table) flush() error {
 	if err := t.tabs.Flush(); err != nil {
 		t.err = err
@@ -85,6 +88,7 @@ func moment(s string) string {
 	return t.UTC().Format("2006-01-02 15:04:05 MST")
 }
 
+// yesNo is a truth for people.
 func yesNo(b bool) string {
 	if b {
 		return "yes"
@@ -142,6 +146,7 @@ func rowFields(t *table, n *api.Notification) {
 	t.field("version", strconv.FormatInt(n.Version, 10))
 }
 
+// nextAction is what the loop will do with a row, and when.
 func nextAction(n *api.Notification) string {
 	s := text(n.NextAction)
 	if s != "" && n.DueAt != nil {
@@ -181,7 +186,8 @@ func (a *app) showProblem(e *problemError) {
 	say := func(format string, args ...any) {
 		fmt.Fprintln(a.streams.Err, "  "+clean(fmt.Sprintf(format, args...)))
 	}
-	if len(p.Errors) == 0 && p.Detail != "" {
+	// The detail explains the fields of the JSON; where their content follows, it says nothing new.
+	if len(p.Errors) == 0 && p.State == "" && len(p.Differs) == 0 && p.Matched == nil && p.Notification == nil {
 		say("%s", p.Detail)
 	}
 	for _, f := range p.Errors {
@@ -224,6 +230,7 @@ func (a *app) showCurrent(e *problemError) {
 	}
 }
 
+// orNothing joins words; that there are none is an answer too.
 func orNothing(words []string) string {
 	if len(words) == 0 {
 		return "nothing"
@@ -231,4 +238,5 @@ func orNothing(words []string) string {
 	return strings.Join(words, ", ")
 }
 
+// upperFirst begins a sentence; s is not empty.
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

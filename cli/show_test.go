@@ -192,14 +192,15 @@ func TestRun_ShowsProblems(t *testing.T) {
 	}{
 		{problem(400, "invalid_request", `,"errors":[{"field":"message.text","detail":"must not be empty"},{"field":"recipient","detail":"must begin with +"}]`),
 			"sendonce: A title (400 invalid_request)\n  message.text: must not be empty\n  recipient: must begin with +\n"},
+		{problem(404, "notification_not_found", ""), "sendonce: A title (404 notification_not_found)\n  A detail.\n"},
 		{problem(409, "wrong_state", `,"state":"sent","allowed":[]`),
-			"sendonce: A title (409 wrong_state)\n  A detail.\n  It is sent; possible from there: nothing.\n"},
+			"sendonce: A title (409 wrong_state)\n  It is sent; possible from there: nothing.\n"},
 		{problem(409, "wrong_state", `,"state":"held","allowed":["unhold","cancel"]`),
-			"sendonce: A title (409 wrong_state)\n  A detail.\n  It is held; possible from there: unhold, cancel.\n"},
+			"sendonce: A title (409 wrong_state)\n  It is held; possible from there: unhold, cancel.\n"},
 		{problem(422, "dedupe_key_reused", `,"differs":["user_id"],"notification":`+notification()),
-			"sendonce: A title (422 dedupe_key_reused)\n  A detail.\n  These differ: user_id.\n  row      " + id + "\n  state    claimed\n  event    evt_1\n  version  1\n"},
+			"sendonce: A title (422 dedupe_key_reused)\n  These differ: user_id.\n  row      " + id + "\n  state    claimed\n  event    evt_1\n  version  1\n"},
 		{problem(412, "version_differs", `,"notification":`+strings.TrimSuffix(notification(), "}")+`,"resends":["r1"]}`),
-			"sendonce: A title (412 version_differs)\n  A detail.\n  row        " + id + "\n  state      claimed\n  event      evt_1\n  version    1\n  resent as  r1\n" +
+			"sendonce: A title (412 version_differs)\n  row        " + id + "\n  state      claimed\n  event      evt_1\n  version    1\n  resent as  r1\n" +
 				"The row has changed since you looked: sendonce get " + id + ", then decide again with its version.\n"},
 	} {
 		if r := run(t, answers(t, tc.answer), "", "confirm", id, "--reason", "r"); r.err != tc.want || r.out != "" {

@@ -139,6 +139,10 @@ type Source struct {
 // Load reads and checks everything. The error is an *Error with all faults.
 func Load(s Source) (Config, error) { return load(s, providers.Types) }
 
+// load takes the table of types as an argument, so that tests have types with every kind of setting.
+//
+// Each place is checked on its own first, since a later one must not hide the faults of an earlier one; then
+// all are merged, and what is in force is checked as a whole.
 func load(s Source, table map[string]providers.Type) (Config, error) {
 	found := &faults{}
 	file := fileLayer(s, found)

@@ -94,6 +94,7 @@ func (ls layers) withoutValues() layers {
 	return out
 }
 
+// shape copies sections and the length of lists; every value becomes nil.
 func shape(raw any) any {
 	switch v := raw.(type) {
 	case map[string]any:

@@ -143,3 +143,29 @@ func TestLoad_FaultsOfAllPlacesAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// A list of a later place replaces the whole list: what the earlier one said about an item is gone.
+func TestLoad_ListsAreReplaced(t *testing.T) {
+	file := writeFile(t, "sendonce.yaml", "policies: [{event_type: a, on_ambiguous: abandon, after: 1m}]\n")
+	env := []string{"SENDONCE_POLICIES=[{event_type: b, on_ambiguous: abandon}]"}
+	want := "SENDONCE_POLICIES: policies[0].after: is missing: on_ambiguous needs a time to wait for evidence"
+	if got := faultsOf(t, Source{File: file, FileGiven: true, Env: env}); got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A fault brings no second one that only follows from it.
+func TestLoad_NoFollowingFaults(t *testing.T) {
+	for _, text := range []string{
+		"listen: 0.0.0.0:1\nauth: {keys: 5}\n",
+		"providers: {p: {type: infrai, api_key: 5}}\n",
+		"providers: {p: {type: nothing}}\nchannels: {sms: {providers: [p]}}\n",
+		"providers: {p: 5}\nchannels: {sms: {providers: [p]}}\n",
+		"channels: {sms: {providers: p}}\nproviders: {p: {type: infrai, api_key: k}}\n",
+	} {
+		file := writeFile(t, "sendonce.yaml", text)
+		if got := faultsOf(t, Source{File: file, FileGiven: true}); strings.Count(got, "\n") != 0 {
+			t.Errorf("%s: got\n%s", text, got)
+		}
+	}
+}

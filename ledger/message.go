@@ -69,12 +69,9 @@ func ParseMessage(ch Channel, raw []byte) (Message, error) {
 			r.fault("", "must not be followed by anything")
 		}
 	}
-	var syntax *jsontext.SyntacticError
 	switch {
-	case errors.As(err, &syntax):
-		r.syntaxFault("", syntax)
 	case err != nil:
-		r.fault("", "is not valid JSON")
+		r.unreadable(err)
 	case !r.wrong:
 		r.check()
 	}
@@ -130,6 +127,16 @@ func (r *messageReader) wrongType(path, want string) error {
 	r.fault(path, "must be "+want)
 	r.wrong = true
 	return r.dec.SkipValue()
+}
+
+// unreadable notes what ended the reading.
+func (r *messageReader) unreadable(err error) {
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		r.syntaxFault("", syntax)
+		return
+	}
+	r.fault("", "is not valid JSON")
 }
 
 // syntaxFault notes what is wrong with the JSON itself below path, at the innermost value that was open.

@@ -87,7 +87,7 @@ const (
 )
 
 // reservedHeaders are set from other fields or by the providers, or would send the message to further people.
-// They are written in lower case; one that ends in - stands for all that begin so.
+// A name that ends in - stands for all that begin so.
 var reservedHeaders = []string{
 	"from", "sender", "to", "cc", "bcc", "apparently-to", "reply-to", "subject", "date", "message-id", "return-path", "received",
 	"mime-version", "content-", "resent-", "dkim-signature", "x-smtpapi", "x-sg-", "idempotency-key", "resend-idempotency-key",
@@ -98,34 +98,40 @@ func (r *messageReader) checkHeaders() {
 	if len(r.m.Headers) == 0 {
 		return
 	}
+	if len(r.m.Headers) > maxHeaders {
+		r.fault("headers", "must be at most 50")
+		return
+	}
 	names := make([]string, 0, len(r.m.Headers))
 	for name := range r.m.Headers {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	if len(names) > maxHeaders {
-		r.fault("headers", "must be at most 50")
-	}
-	seen := map[string]bool{}
-	for _, name := range names {
-		path, value := "headers."+name, r.m.Headers[name]
-		lower := strings.ToLower(name)
+	for i, name := range names {
+		value := r.m.Headers[name]
+		sameName := func(other string) bool { return strings.EqualFold(other, name) }
 		switch {
 		case name == "" || !only(name, isHeaderNameByte):
-			r.fault(path, "must have a name of printable ASCII without blanks and colons")
-		case seen[lower]:
-			r.fault(path, "must not be there twice, whatever its case")
-		case slices.ContainsFunc(reservedHeaders, func(h string) bool {
-			return lower == h || strings.HasSuffix(h, "-") && strings.HasPrefix(lower, h)
-		}):
-			r.fault(path, "is set by sendonce or by the provider")
+			r.fault("headers."+name, "must have a name of printable ASCII without blanks and colons")
+		case slices.ContainsFunc(names[:i], sameName):
+			r.fault("headers."+name, "must not be there twice, whatever its case")
+		case isReserved(name):
+			r.fault("headers."+name, "is set by sendonce or by the provider")
 		case hasLineBreak(value):
-			r.fault(path, "must not contain line breaks or control characters")
+			r.fault("headers."+name, "must not contain line breaks or control characters")
 		case len(name)+len(": ")+len(value) > maxHeaderLine:
-			r.fault(path, "must be at most 998 bytes long together with its name")
+			r.fault("headers."+name, "must be at most 998 bytes long together with its name")
 		}
-		seen[lower] = true
 	}
+}
+
+func isReserved(name string) bool {
+	return slices.ContainsFunc(reservedHeaders, func(h string) bool {
+		if strings.HasSuffix(h, "-") && len(name) > len(h) {
+			return strings.EqualFold(name[:len(h)], h)
+		}
+		return strings.EqualFold(name, h)
+	})
 }
 
 // isHeaderNameByte is RFC 9110's token, which is narrower than what mail allows.

@@ -57,21 +57,21 @@ func (r *messageReader) member(name string) error {
 	r.seen |= 1 << i
 	switch name {
 	case "text":
-		return r.text(name, &r.m.Text)
+		return r.text("", name, &r.m.Text)
 	case "from":
-		return r.text(name, &r.m.From)
+		return r.text("", name, &r.m.From)
 	case "subject":
-		return r.text(name, &r.m.Subject)
+		return r.text("", name, &r.m.Subject)
 	case "html":
-		return r.text(name, &r.m.HTML)
+		return r.text("", name, &r.m.HTML)
 	case "from_name":
-		return r.text(name, &r.m.FromName)
+		return r.text("", name, &r.m.FromName)
 	case "reply_to":
-		return r.text(name, &r.m.ReplyTo)
+		return r.text("", name, &r.m.ReplyTo)
 	case "title":
-		return r.text(name, &r.m.Title)
+		return r.text("", name, &r.m.Title)
 	case "body":
-		return r.text(name, &r.m.Body)
+		return r.text("", name, &r.m.Body)
 	case "headers":
 		return r.headers()
 	case "template":
@@ -91,10 +91,10 @@ func (r *messageReader) unknown(path, name string, fields []string) {
 	r.fault(path, "is not a field of a message for "+string(r.ch)+": "+strings.Join(fields, ", "))
 }
 
-// text reads a string.
-func (r *messageReader) text(path string, to *string) error {
+// text reads the string of a member. The path of its object is put before the name only where there is a fault.
+func (r *messageReader) text(object, name string, to *string) error {
 	if r.dec.PeekKind() != '"' {
-		return r.wrongType(path, "a string")
+		return r.wrongType(object+name, "a string")
 	}
 	token, err := r.dec.ReadToken()
 	if err != nil {
@@ -102,7 +102,7 @@ func (r *messageReader) text(path string, to *string) error {
 	}
 	*to = token.String()
 	if strings.IndexByte(*to, 0) >= 0 {
-		r.fault(path, faultNUL)
+		r.fault(object+name, faultNUL)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (r *messageReader) headers() error {
 		if _, twice := r.m.Headers[name]; twice {
 			r.fault("headers."+name, faultTwice)
 		}
-		err := r.text("headers."+name, &value)
+		err := r.text("headers.", name, &value)
 		r.m.Headers[name] = value
 		return err
 	})
@@ -153,7 +153,7 @@ func (r *messageReader) data() (err error) {
 	err = inner.object("data", nil, func(name string) error {
 		var value string
 		r.pairs++
-		return inner.text("data."+name, &value)
+		return inner.text("data.", name, &value)
 	})
 	r.faults = append(r.faults, inner.faults...)
 	r.wrong = r.wrong || inner.wrong
@@ -173,7 +173,7 @@ func (r *messageReader) template() error {
 		seen[name] = true
 		switch name {
 		case "id":
-			return r.text(path, &t.ID)
+			return r.text("template.", name, &t.ID)
 		case "variables":
 			if r.dec.PeekKind() != '{' {
 				return r.wrongType(path, "an object")

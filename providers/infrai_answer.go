@@ -117,8 +117,6 @@ func accepted(r ledger.Result, ids ...string) ledger.Result {
 	return r
 }
 
-func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
-
 // errorCode reads an error, an object with a code or the code itself. The message beside it is never used: it
 // may quote the recipient.
 func errorCode(raw json.RawMessage) string {

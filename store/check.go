@@ -50,12 +50,18 @@ func (s *Store) checkAtStart() error {
 	s.stopChecks = cancel
 	s.background.Go(func() {
 		if err := s.checkTables(ctx); err != nil && ctx.Err() == nil {
-			err = fmt.Errorf("%w: %w", ledger.ErrUnavailable, err)
-			s.damage.Store(&err)
-			s.log.Error("the ledger is damaged: nothing more is sent", "error", err)
+			s.damaged(err)
 		}
 	})
 	return nil
+}
+
+// damaged notes a finding, for good.
+func (s *Store) damaged(err error) {
+	err = fmt.Errorf("%w: %w", ledger.ErrUnavailable, err)
+	if s.damage.CompareAndSwap(nil, &err) {
+		s.log.Error("the ledger is damaged: nothing more is sent", "error", err)
+	}
 }
 
 func (s *Store) checkTables(ctx context.Context) (err error) {

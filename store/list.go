@@ -92,26 +92,24 @@ func stateSources() map[ledger.State]string {
 	}
 }
 
-// source is the query for the rows' seq by the best index that the filter has, in order, at most limit of them; "" when it
-// has none. used is the filter without what the index answers.
-func (l *listing) source(limit int64) (query string, used ledger.Filter) {
-	used = l.f
-	var branches []string
-	add := func(query, column string) {
-		branches = append(branches, "SELECT * FROM ("+query+l.span(column)+l.order()+" LIMIT "+l.arg(limit)+")")
-	}
+// source is the query for the rows' seq by the best index that the filter has; "" when it has none. rest is the filter
+// without what the index answers. Its parts are in order each, as a rule, so that SQLite merges them without a sort.
+func (l *listing) source() (query string, rest ledger.Filter) {
+	rest = l.f
+	var parts []string
+	add := func(query, column string) { parts = append(parts, query+l.span(column)) }
 	switch {
 	case l.f.MessageID != "":
-		used.MessageID = ""
+		rest.MessageID = ""
 		add("SELECT DISTINCT notification AS seq FROM message_ids WHERE message_id = "+l.arg(l.f.MessageID), "notification")
 	case l.f.DedupeKey != "":
-		used.DedupeKey = ""
+		rest.DedupeKey = ""
 		add("SELECT seq FROM notifications WHERE dedupe_key = "+l.arg(l.f.DedupeKey), "seq")
 	case l.f.EventID != "":
-		used.EventID = ""
+		rest.EventID = ""
 		add("SELECT seq FROM notifications WHERE event_id = "+l.arg(l.f.EventID), "seq")
 	case l.f.Recipient != "":
-		used.Recipient = ""
+		rest.Recipient = ""
 		add("SELECT notification AS seq FROM contents WHERE recipient_key = "+l.arg(l.f.Recipient), "notification")
 		add("SELECT notification AS seq FROM contents WHERE recipient <> recipient_key AND recipient = "+l.arg(l.f.Recipient), "notification")
 	case len(l.f.States) > 0:
@@ -121,7 +119,7 @@ func (l *listing) source(limit int64) (query string, used ledger.Filter) {
 				return "", l.f
 			}
 		}
-		used.States = nil
+		rest.States = nil
 		for _, state := range ledger.States { // each once, however often it was given
 			if slices.Contains(l.f.States, state) {
 				column := "seq"
@@ -134,7 +132,7 @@ func (l *listing) source(limit int64) (query string, used ledger.Filter) {
 	default:
 		return "", l.f
 	}
-	return strings.Join(branches, " UNION ALL "), used
+	return strings.Join(parts, " UNION ALL "), rest
 }
 
 // conditions are what is left of a filter, as tests of a row that was found. The + keeps SQLite from another index.
@@ -178,7 +176,7 @@ func (l *listing) conditions(f ledger.Filter) []string {
 // page is the query of one page; it asks for one row more than the limit, to know whether there are more.
 func (l *listing) page() string {
 	probe := listing{f: l.f}
-	source, rest := probe.source(0)
+	source, rest := probe.source()
 	limit := int64(l.f.Limit) + 1
 	if source == "" {
 		where := append([]string{"n.seq > 0" + l.span("n.seq")}, l.conditions(l.f)...)
@@ -188,7 +186,7 @@ func (l *listing) page() string {
 	if len(probe.conditions(rest)) > 0 {
 		look = l.scan
 	}
-	source, rest = l.source(look)
+	source, rest = l.source()
 	query := "SELECT " + rowColumns + " FROM (" + source + l.order() + " LIMIT " + l.arg(look) + `) w
  CROSS JOIN notifications n ON n.seq = w.seq LEFT JOIN contents c ON c.notification = n.seq`
 	if where := l.conditions(rest); len(where) > 0 {
@@ -200,12 +198,12 @@ func (l *listing) page() string {
 // listStop returns the first row that a page does not look at any more, or 0 when it looks at all that are left.
 func (r reader) listStop(f ledger.Filter, scan int64) (stop int64, err error) {
 	l := listing{f: f}
-	source, rest := l.source(scan + 1)
+	source, rest := l.source()
 	switch {
 	case len((&listing{}).conditions(rest)) == 0:
 		return 0, nil // the limit alone bounds it
 	case source != "":
-		rows, err := r.tx.QueryContext(r.ctx, "SELECT seq FROM ("+source+")"+l.order()+" LIMIT 1 OFFSET "+l.arg(scan), l.args...)
+		rows, err := r.tx.QueryContext(r.ctx, source+l.order()+" LIMIT 1 OFFSET "+l.arg(scan), l.args...)
 		list, err := collect(rows, err, func(s *int64) []any { return []any{toInt[int64]{s}} })
 		if err != nil || len(list) == 0 {
 			return 0, err

@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	applicationID = 1397641300       // 'SNDT', as schema.sql sets it
-	schemaVersion = 1                // of schema.sql
-	busyWait      = 5 * time.Second  // for a lock of another process, such as a visiting sqlite3 shell
+	applicationID = 1397641300 // 'SNDT', as schema.sql sets it
+	schemaVersion = 1          // of schema.sql
+	busyWait      = "5000"     // milliseconds, for a lock of another process such as a visiting sqlite3 shell
+	busyPragma    = "PRAGMA busy_timeout(" + busyWait + ")"
 	maxLogBytes   = 16 << 20         // what the -wal file is cut to once its rows are in the database
 	writerCache   = 32 << 20         // bytes of pages: keys land at random in their index
 	readers       = 4                // connections
@@ -30,7 +31,7 @@ type pragma struct{ name, set, want string }
 
 func writerPragmas() []pragma {
 	return []pragma{
-		{"busy_timeout", fmt.Sprint(busyWait.Milliseconds()), fmt.Sprint(busyWait.Milliseconds())},
+		{"busy_timeout", busyWait, busyWait},
 		{"journal_mode", "wal", "wal"},
 		{"synchronous", "full", "2"},
 		{"foreign_keys", "1", "1"},
@@ -41,7 +42,7 @@ func writerPragmas() []pragma {
 
 func readerPragmas() []pragma {
 	return []pragma{
-		{"busy_timeout", fmt.Sprint(busyWait.Milliseconds()), fmt.Sprint(busyWait.Milliseconds())},
+		{"busy_timeout", busyWait, busyWait},
 		{"query_only", "1", "1"},
 	}
 }

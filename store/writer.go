@@ -4,13 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
-
-	"sendonce/ledger"
 )
 
 const (
@@ -20,16 +17,6 @@ const (
 	raiseEvery  = time.Second // how often the generation rises while there are writes
 	barrierWait = time.Second // between tries of a barrier
 )
-
-// operation is one write: all of its statements or none. What do finds wrong with the request, such as a row that moved, it
-// answers through what it closes over and returns nil, having written nothing; an error it returns undoes the transaction.
-// It may run again.
-type operation struct {
-	do   func(*tx) error
-	rows int
-	err  error
-	done chan struct{}
-}
 
 // writer is the one goroutine that writes.
 type writer struct {
@@ -41,7 +28,8 @@ type writer struct {
 	ended  chan struct{}
 	hooks  hooks
 
-	restored   bool // the generation stands still
+	tidy       <-chan time.Time // when to look at the log's size; nil: nothing was written since
+	restored   bool             // the generation stands still
 	generation mark
 	raised     time.Time
 
@@ -73,14 +61,12 @@ func (w *writer) end() {
 
 // close folds the log into the database and gives the connection back.
 func (w *writer) close() error {
+	if busy, err := w.checkpoint(); busy || err != nil {
+		w.store.log.Warn("the log could not be folded into the database; the next start does it", "error", err)
+	}
 	var errs []error
 	for _, st := range w.tx.stmts {
 		errs = append(errs, st.Close())
-	}
-	var busy, inLog, folded int
-	err := w.tx.conn.QueryRowContext(w.tx.ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &inLog, &folded)
-	if err != nil {
-		w.store.log.Warn("the log could not be folded into the database; the next start does it", "error", err)
 	}
 	return errors.Join(append(errs, w.tx.conn.Close())...)
 }
@@ -113,6 +99,8 @@ func (w *writer) run() {
 			w.group(w.gather(op))
 		case <-again:
 			w.resolve()
+		case <-w.tidy:
+			w.cutLog()
 		case <-w.quit:
 			w.drain()
 			return
@@ -160,9 +148,7 @@ func (w *writer) group(ops []*operation) {
 	raised, err := w.apply(ops)
 	if err != nil {
 		w.rollback()
-		if code(err) == sqlite3.SQLITE_FULL {
-			w.store.space.recheck()
-		}
+		w.notice(err)
 		if len(ops) == 1 {
 			w.store.log.Error("a write failed", "error", err)
 			answer(ops, unavailable(err))
@@ -176,11 +162,25 @@ func (w *writer) group(ops []*operation) {
 	if err := w.commit(); err != nil {
 		w.store.log.Error("a commit failed: trying the barrier", "operations", len(ops), "error", err)
 		w.rollback()
+		w.notice(err)
 		answer(ops, w.failed(err))
 		return
 	}
 	answer(ops, nil)
 	w.remember(raised)
+	if w.tidy == nil {
+		w.tidy = time.After(tidyEvery)
+	}
+}
+
+// notice draws what an error says about the file itself.
+func (w *writer) notice(err error) {
+	switch code(err) {
+	case sqlite3.SQLITE_FULL:
+		w.store.space.recheck()
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		w.store.damaged(opening(err))
+	}
 }
 
 // apply opens a transaction and runs the operations in it, then writes the counts and, once a second, the generation. It
@@ -227,65 +227,8 @@ func (w *writer) commit() error {
 
 // rollback ends the transaction. After a full disk or an I/O error SQLite has done so by itself and says that there is none.
 func (w *writer) rollback() {
+	w.tx.ctx = context.Background() // whatever ended the operation does not keep its transaction open
 	if _, err := w.tx.exec("ROLLBACK"); err != nil {
 		w.store.log.Debug("rollback", "error", err)
-	}
-}
-
-func answer(ops []*operation, err error) {
-	for _, op := range ops {
-		op.err = err
-		close(op.done)
-	}
-}
-
-func unavailable(err error) error { return fmt.Errorf("%w: %w", ledger.ErrUnavailable, err) }
-
-// write hands over an operation that must not be refused, however many wait, and returns after its commit.
-func (s *Store) write(rows int, do func(*tx) error) error {
-	w := s.writer
-	if w == nil {
-		return errReadOnly
-	}
-	if err, _ := w.condition(); err != nil {
-		return err
-	}
-	op := &operation{do: do, rows: rows, done: make(chan struct{})}
-	select {
-	case w.urgent <- op:
-	case <-w.ended:
-		return errShutDown
-	}
-	return w.wait(op)
-}
-
-// claim hands over an operation that may be refused. ErrOverload, ErrStorageLow.
-func (s *Store) claim(rows int, do func(*tx) error) error {
-	if err := s.Condition().Err; err != nil {
-		return err
-	}
-	w := s.writer
-	op := &operation{do: do, rows: rows, done: make(chan struct{})}
-	select {
-	case w.claims <- op:
-	case <-w.ended:
-		return errShutDown
-	default:
-		return ledger.ErrOverload
-	}
-	return w.wait(op)
-}
-
-func (w *writer) wait(op *operation) error {
-	select {
-	case <-op.done:
-		return op.err
-	case <-w.ended:
-	}
-	select { // it may have been done just before the end
-	case <-op.done:
-		return op.err
-	default:
-		return errShutDown
 	}
 }
