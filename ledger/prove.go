@@ -19,6 +19,7 @@ func (l *Ledger) Prove(_ context.Context, r Receipt) (Notification, error) {
 	if !matched {
 		return Notification{}, ErrNotFound
 	}
+	l.recent.moved(n)
 	l.log.Info("proof", "id", n.ID, "provider", r.Provider, "kind", r.Kind, "state", n.State)
 	if n.State.Final() {
 		l.waiters.ended(n)

@@ -46,6 +46,7 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	}
 	Reach(PointAttemptOpened)
 	n.State, n.AttemptCount, n.Version, n.Provider, n.NextAction, n.DueAt = StateSending, a.Number, n.Version+1, o.name, DoNothing, time.Time{}
+	l.recent.moved(n)
 	r := Result{Outcome: Deferred, Phase: NotWritten}
 	if panicked == nil {
 		r = l.call(work, o, n, req)
@@ -58,6 +59,7 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	row, closed := l.closeAttempt(work, o, n, a, r)
 	finish()
 	if closed {
+		l.recent.moved(row)
 		l.waiters.ended(row)
 		l.moveOn(row)
 	}
@@ -127,7 +129,7 @@ func (l *Ledger) notTaken(o *outlet, n Notification, err error) {
 // unbuildable fails a row that its adapter can never send. There is no attempt.
 func (l *Ledger) unbuildable(n Notification, o *outlet, cause error) {
 	now := l.clock.now()
-	row, err := l.store.Settle(n.ID, func(cur Notification) (Change, error) {
+	row, err := l.settle(n.ID, func(cur Notification) (Change, error) {
 		to, ok := Next(cur.State, CauseUnbuildable, cur.MaybeSent)
 		if !ok || cur.Version != n.Version {
 			return Change{}, nil
