@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"fmt"
 	"time"
 	"unicode/utf8"
 )
@@ -35,9 +34,6 @@ func decideClose(in closing, f CloseFacts) Change {
 		if f.Shared {
 			c.Reason = ReasonMessageIDShared
 		}
-		if f.Earlier {
-			c.Settlement = secondMessage(in)
-		}
 	case f.Proof:
 		c.sent(in.attempt.MessageID, ReasonProof)
 	case in.attempt.Kind == KindRepeat:
@@ -57,12 +53,6 @@ func decideClose(in closing, f CloseFacts) Change {
 		c.MessageID = in.attempt.MessageID
 	}
 	return c
-}
-
-// secondMessage notes that an earlier handing was proven while this one was on its way, and both were accepted.
-func secondMessage(in closing) *Settlement {
-	return &Settlement{At: in.attempt.EndedAt, Action: CauseProof, From: StateSent, To: StateSent, Actor: actorSelf,
-		Evidence: fmt.Appendf(nil, `{"attempt":%d,"duplicate":true}`, in.attempt.Number)}
 }
 
 // deferred moves a row that was surely not sent: to the next provider at once, or back to wait.
