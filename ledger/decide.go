@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -15,6 +17,7 @@ type closing struct {
 	result  Result
 	next    string // an open provider of the channel that was not tried since the last wait; empty: none
 	first   string // the provider to try first after a wait
+	again   bool   // the request was an earlier attempt's, its reference included
 	ladder  []time.Duration
 	random  float64
 
@@ -34,7 +37,11 @@ func decideClose(in closing, f CloseFacts) Change {
 		if f.Shared {
 			c.Reason = ReasonMessageIDShared
 		}
-	case f.Proof:
+		if i := slices.IndexFunc(f.Proven, func(number int) bool { return number < in.attempt.Number }); i >= 0 && !in.again {
+			c.Settlement = &Settlement{At: c.At, Action: CauseProof, From: StateSent, To: StateSent, Actor: actorSelf,
+				Evidence: fmt.Appendf(nil, `{"attempt":%d,"duplicate":true}`, f.Proven[i])}
+		}
+	case len(f.Proven) > 0:
 		c.sent(in.attempt.MessageID, ReasonProof)
 	case in.attempt.Kind == KindRepeat:
 		c.unknown(repeatReason(in.result.Outcome), in.unknownAction, in.unknownDue)

@@ -167,7 +167,10 @@ func (t *tx) evidence(n *ledger.Notification, a *ledger.Attempt, ids []string) (
 	if proofs+waiting == 0 {
 		return f, nil
 	}
-	f.Proof = true
+	rows, err := t.query("SELECT DISTINCT number FROM receipts WHERE notification = $1 ORDER BY number", a.Seq)
+	if f.Proven, err = collect(rows, err, func(n *int) []any { return []any{toInt[int]{n}} }); err != nil {
+		return f, err
+	}
 	f.Highest, err = highest(t, a.Seq)
 	return f, err
 }

@@ -51,7 +51,7 @@ func proves(told *ledger.ProofFacts) proof {
 func closeWithProof(told *ledger.CloseFacts) func(ledger.CloseFacts) ledger.Change {
 	return func(f ledger.CloseFacts) ledger.Change {
 		*told = f
-		if f.Proof {
+		if len(f.Proven) > 0 {
 			return ledger.Change{State: ledger.StateSent, Reason: ledger.ReasonProof, ConfirmedAt: at0, At: at0, Delivery: f.Highest}
 		}
 		return toAmbiguous(f)
