@@ -108,7 +108,7 @@ func (l *Ledger) call(work context.Context, o *outlet, n Notification, req Reque
 			r = Result{Outcome: Ambiguous, Reason: ReasonUnreadableAnswer, Error: (&panicError{v}).Error()}
 		}
 	}()
-	return o.provider.Send(ctx, req)
+	return o.provider.Send(ctx, req).sound()
 }
 
 // notTaken deals with a take that did not happen: the row is read again. Somebody may have moved it; if he held it and let it
