@@ -155,6 +155,7 @@ func (l *Ledger) policy(ctx context.Context, n Notification, now time.Time) erro
 		return l.byItself(n, CauseRelease, actor, "on_ambiguous: send_again", func(c *Change) {
 			c.claimed(ReasonReleased, now, n.ExpiresAt) // maybe_sent stays: only a person clears it
 			c.Deferrals, c.Tried = 0, ""
+			l.settleIn(c, n)
 		}, now)
 	}
 	return l.ask(n)

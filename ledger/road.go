@@ -18,7 +18,7 @@ func (l *Ledger) road(o *outlet) (*outlet, time.Time) {
 	for _, most := range []int{1, laneRoom + laneRead} { // the first may be pinned, or have tried the others
 		rows := o.rows(most)
 		for i := range rows {
-			if alt := l.alternative(o, &rows[i]); alt != nil {
+			if alt := l.detour(o, &rows[i]); alt != nil {
 				return alt, time.Time{}
 			}
 		}
@@ -39,20 +39,37 @@ func (l *Ledger) blocked(o *outlet) (time.Time, bool) {
 	if l.passes(o) {
 		return time.Time{}, false
 	}
-	for ch, c := range l.settings.Channels {
-		if o.provider != nil && (ch == Webhook || !slices.Contains(o.channels, ch)) {
-			continue
-		}
-		for _, name := range c.Providers {
-			if name != o.name && l.outlets[name].open() {
-				return time.Time{}, false
-			}
-		}
+	if len(l.leaving(o)) > 0 {
+		return time.Time{}, false
 	}
 	o.forget()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.gate.Until(), true
+}
+
+// leaving lists the channels whose rows another provider than o may take now.
+func (l *Ledger) leaving(o *outlet) (list []Channel) {
+	for ch, c := range l.settings.Channels {
+		if o.provider != nil && (ch == Webhook || !slices.Contains(o.channels, ch)) {
+			continue
+		}
+		if slices.ContainsFunc(c.Providers, func(name string) bool { return name != o.name && l.outlets[name].open() }) {
+			list = append(list, ch)
+		}
+	}
+	return list
+}
+
+// detour returns the outlet that takes a row of o while nothing passes the gate of o: an alternative, else an open one that was
+// tried. Those that put the row off are all that can take it, and o may be shut for long.
+func (l *Ledger) detour(o *outlet, n *Notification) *outlet {
+	if alt := l.alternative(o, n); alt != nil || n.Tried == "" {
+		return alt
+	}
+	again := *n
+	again.Tried = ""
+	return l.alternative(o, &again)
 }
 
 // alternative returns an open outlet of the row's channel that the row has not tried since its last wait; nil: none.
@@ -71,6 +88,31 @@ func (l *Ledger) alternative(o *outlet, n *Notification) *outlet {
 		return alt
 	}
 	return nil
+}
+
+// home names the provider under which a claimed row waits from now on. One whose provider the configuration lacks takes who
+// would get it today; where it may not, since it is pinned or may have gone out there, the reason says what it waits for.
+func (l *Ledger) home(n Notification) (provider string, reason Reason) {
+	if o := l.outlets[n.Provider]; o != nil && o.provider != nil {
+		return n.Provider, ""
+	}
+	if !n.Pinned && !n.MaybeSent {
+		e := Event{Channel: n.Channel, Recipient: n.Recipient, Message: n.Message}
+		if name, _ := l.choose(&e); name != "" { // what its adapter cannot send is unbuildable later
+			return name, ""
+		}
+	}
+	return n.Provider, ReasonProviderMissing
+}
+
+// settleIn gives a row that is claimed again, without an attempt, a provider that somebody looks after.
+func (l *Ledger) settleIn(c *Change, n Notification) {
+	n.Provider, n.MaybeSent = c.Provider, c.MaybeSent
+	provider, missing := l.home(n)
+	c.Provider = provider
+	if missing != "" {
+		c.Reason = missing
+	}
 }
 
 func tried(n *Notification, provider string) bool {
