@@ -29,12 +29,18 @@ func (l *Ledger) Settle(ctx context.Context, a Act) (Notification, error) {
 	if err := a.validate(); err != nil {
 		return Notification{}, err
 	}
-	n, err := l.settle(a.ID, func(n Notification) (Change, error) { return l.decideAct(a, n) })
+	n, err := l.settleOne(a)
 	var state *StateError
 	var version *VersionError
 	if errors.As(err, &state) || errors.As(err, &version) {
 		return l.again(ctx, a, err)
 	}
+	return n, err
+}
+
+// settleOne settles a row and hands it on.
+func (l *Ledger) settleOne(a Act) (Notification, error) {
+	n, err := l.settle(a.ID, func(n Notification) (Change, error) { return l.decideAct(a, n) })
 	if err != nil {
 		return Notification{}, err
 	}
