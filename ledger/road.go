@@ -6,6 +6,62 @@ import (
 	"time"
 )
 
+// choose names the provider to try first: the pinned one, the one whose prefix fits a webhook best, or the channel's first.
+func (l *Ledger) choose(e *Event) (string, error) {
+	ch := l.settings.Channels[e.Channel]
+	if e.Provider != "" {
+		o := l.outlets[e.Provider]
+		if o == nil || o.provider == nil || !slices.Contains(o.channels, e.Channel) {
+			return "", Invalid("provider", "no provider %q serves the channel %s", e.Provider, e.Channel)
+		}
+		return e.Provider, o.check(e)
+	}
+	if len(ch.Providers) == 0 {
+		return "", ErrNoChannel
+	}
+	best, length, choosy := "", 0, false
+	for _, name := range ch.Providers {
+		a, ok := l.outlets[name].provider.(Accepter)
+		if !ok {
+			continue
+		}
+		choosy = true
+		if n := a.Accepts(e.Recipient); n > length {
+			best, length = name, n
+		}
+	}
+	if !choosy {
+		best = ch.Providers[0]
+	} else if best == "" {
+		return "", Invalid("recipient", "no webhook provider has a prefix of this URL in its urls")
+	}
+	return best, l.outlets[best].check(e)
+}
+
+// handOver gives a claimed row to its outlet, now or when it is due.
+func (l *Ledger) handOver(n Notification) {
+	o := l.outlets[n.Provider]
+	if o == nil {
+		return
+	}
+	if n.DueAt.After(l.clock.now()) {
+		o.schedule(n.DueAt)
+	} else {
+		o.offer(n)
+	}
+	l.houseAt(n.ExpiresAt)
+}
+
+// moveOn gives a row that was moved to whoever does its next action.
+func (l *Ledger) moveOn(n Notification) {
+	switch {
+	case n.State == StateClaimed:
+		l.handOver(n)
+	case !n.DueAt.IsZero():
+		l.houseAt(n.DueAt)
+	}
+}
+
 // road says which outlet takes the next row of o: o itself while its gate lets something pass, else an open one of a
 // row's channel. With none it says when to look again.
 func (l *Ledger) road(o *outlet) (*outlet, time.Time) {
