@@ -17,20 +17,26 @@ type reader struct {
 	ctx context.Context
 	s   *Store
 	tx  *sql.Tx
+	new *[]string // with tx: queries that are to be prepared after it
 }
 
 func (s *Store) reader(ctx context.Context) reader { return reader{ctx: ctx, s: s} }
 
-// query runs a query that is prepared once. Its text must be one of the few that stand in this package.
+// query runs a query that is prepared once. Its text must be one of the few that stand in this package. To prepare takes a
+// connection of its own: who holds one in a transaction must not wait for it, since all others may do the same.
 func (r reader) query(query string, args ...any) (*sql.Rows, error) {
-	st, err := r.s.prepare(r.ctx, query)
-	if err != nil {
-		return nil, err
+	if r.tx == nil {
+		st, err := r.s.prepare(r.ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		return st.QueryContext(r.ctx, args...)
 	}
-	if r.tx != nil {
-		st = r.tx.StmtContext(r.ctx, st)
+	if st, ok := r.s.prepared.Load(query); ok {
+		return r.tx.StmtContext(r.ctx, st.(*sql.Stmt)).QueryContext(r.ctx, args...)
 	}
-	return st.QueryContext(r.ctx, args...)
+	*r.new = append(*r.new, query)
+	return r.tx.QueryContext(r.ctx, query, args...)
 }
 
 func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
@@ -48,7 +54,16 @@ func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 }
 
 // snapshot runs several queries that see the same rows. It is short: a reader that stays keeps the log from shrinking.
-func (s *Store) snapshot(ctx context.Context, do func(reader) error) (err error) {
+func (s *Store) snapshot(ctx context.Context, do func(reader) error) error {
+	var unprepared []string
+	err := s.inSnapshot(ctx, func(tx *sql.Tx) error { return do(reader{ctx: ctx, s: s, tx: tx, new: &unprepared}) })
+	for _, query := range unprepared {
+		_, _ = s.prepare(ctx, query) // what it could not prepare, the next reader does: this one has its answer
+	}
+	return err
+}
+
+func (s *Store) inSnapshot(ctx context.Context, do func(*sql.Tx) error) (err error) {
 	tx, err := s.reads.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
@@ -58,7 +73,7 @@ func (s *Store) snapshot(ctx context.Context, do func(reader) error) (err error)
 			err = errors.Join(err, e)
 		}
 	}()
-	return do(reader{ctx: ctx, s: s, tx: tx})
+	return do(tx)
 }
 
 // Get returns a row with its history. ErrNotFound.
