@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -58,7 +59,14 @@ func AcceptRestored(o Options) (err error) {
 		return nil
 	}
 	if s.fresh.Load() {
-		if _, err := s.Recover(time.Now(), true, expiry); err != nil {
+		at, err := s.Newest(context.Background()) // times of a ledger never run backwards, whatever this machine's clock says
+		if err != nil {
+			return err
+		}
+		if now := time.Now(); now.After(at) {
+			at = now
+		}
+		if _, err := s.Recover(at, true, expiry); err != nil {
 			return err
 		}
 	}
