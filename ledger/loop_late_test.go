@@ -20,6 +20,7 @@ type late struct {
 	get     atomic.Pointer[chan struct{}] // the next Get waits for it
 	claimed func()                        // after a claim's commit, before its caller knows
 	settle  func()                        // before a settlement
+	first   func()                        // before the first attempt of a row is read
 }
 
 func (s *late) Get(ctx context.Context, id uuid.UUID) (ledger.Record, error) {
@@ -42,6 +43,13 @@ func (s *late) Settle(id uuid.UUID, decide func(ledger.Notification) (ledger.Cha
 		s.settle()
 	}
 	return s.Store.Settle(id, decide)
+}
+
+func (s *late) FirstAttempt(ctx context.Context, seq int64, account [8]byte) (ledger.Attempt, error) {
+	if s.first != nil {
+		s.first()
+	}
+	return s.Store.FirstAttempt(ctx, seq, account)
 }
 
 func onLate(s **late, set func(*rig)) func(*rig) {
@@ -174,5 +182,26 @@ func TestStop_HousekeeperBeginsNoRepeat(t *testing.T) {
 		if got := len(a.sent()); got != calls {
 			t.Errorf("%d requests after the stop", got-calls)
 		}
+	})
+}
+
+// A clock that jumps just before a repeat puts it off; it does not end the asking.
+func TestRepeat_ComesAfterAClockThatJumped(t *testing.T) {
+	var s *late
+	bubble(t, onLate(&s, keyed), func(t *testing.T, r *rig) {
+		a := r.scripts["a"]
+		a.then(lost)
+		n := r.claim("e1")
+		s.first = func() {
+			s.first = nil
+			r.ledger.ShiftWall(20 * time.Second)
+		}
+		r.advance(6 * time.Second)
+		if got := len(a.sent()); got != 1 {
+			t.Fatalf("%d requests by a clock that has just jumped", got)
+		}
+		a.then(accepted("m1"))
+		r.advance(5 * time.Minute)
+		r.expect(n, ledger.StateSent, "")
 	})
 }
