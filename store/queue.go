@@ -57,6 +57,9 @@ func (s *Store) claim(rows int, do func(*tx) error) error {
 	default:
 		return ledger.ErrOverload
 	}
+	if w.hooks.queued != nil {
+		w.hooks.queued()
+	}
 	return w.wait(op)
 }
 

@@ -27,6 +27,7 @@ type Options struct {
 type hooks struct {
 	commit       func(do func() error) error // runs each COMMIT of the writer
 	before       func(t *tx, op *operation)  // runs before each operation, inside its transaction
+	queued       func()                      // runs when a claim was handed over
 	migrations   []migration
 	version      int   // of the schema
 	fullCheckMax int64 // bytes

@@ -145,6 +145,12 @@ func (w *writer) group(ops []*operation) {
 		answer(ops, err)
 		return
 	}
+	if err := w.begin(); err != nil { // nobody's own fault, so it makes no sense to try each alone
+		w.store.log.Error("no transaction could be opened", "error", err)
+		w.notice(err)
+		answer(ops, unavailable(err))
+		return
+	}
 	raised, err := w.apply(ops)
 	if err != nil {
 		w.rollback()
@@ -183,12 +189,9 @@ func (w *writer) notice(err error) {
 	}
 }
 
-// apply opens a transaction and runs the operations in it, then writes the counts and, once a second, the generation. It
-// returns the new generation, or 0.
+// apply runs operations in the open transaction, then writes the counts and, once a second, the generation. It returns the
+// new generation, or 0.
 func (w *writer) apply(ops []*operation) (raised int64, err error) {
-	if err := w.begin(); err != nil {
-		return 0, err
-	}
 	w.tx.counts = tally{}
 	for _, op := range ops {
 		if w.hooks.before != nil {
