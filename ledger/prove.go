@@ -28,28 +28,57 @@ func (l *Ledger) Prove(_ context.Context, r Receipt) (Notification, error) {
 
 // decideProof says what becomes of a row that a report is about.
 func decideProof(r Receipt, n Notification, f ProofFacts) (Change, error) {
-	if f.Known {
+	if f.Known || n.State == StateSending {
 		return Change{}, nil
 	}
-	c := keep(n, r.ArrivedAt)
+	at := r.ArrivedAt
+	if n.UpdatedAt.After(at) { // a change that was written first
+		at = n.UpdatedAt
+	}
+	c := keep(n, at)
 	c.Delivery = f.Highest
-	proven := f.Attempt.Open() || f.Attempt.Outcome == Accepted
-	switch {
-	case n.State == StateSending:
-		return Change{}, nil
-	case n.State == StateSent && (proven || f.Proven == 0):
-		return c, nil // only its delivery moves
-	case n.State != StateSent:
+	if c.MessageID == "" {
+		c.MessageID = r.MessageID
+	}
+	second := n.State == StateSent && f.second(r.MessageID != "" && r.MessageID == n.MessageID)
+	if n.State == StateSent && !second {
+		return c, nil // nothing new but its delivery
+	}
+	if n.State != StateSent {
 		c.sent(r.MessageID, ReasonProof)
 	}
 	hash := sha256.Sum256(r.Body)
 	evidence, err := json.Marshal(map[string]any{
-		"attempt": f.Attempt.Number, "message_id": r.MessageID, "kind": r.Kind, "body_sha256": hex.EncodeToString(hash[:]),
-		"duplicate": n.State == StateSent,
+		"attempt": f.Number, "message_id": r.MessageID, "kind": r.Kind, "body_sha256": hex.EncodeToString(hash[:]), "duplicate": second,
 	})
 	if err != nil {
 		return Change{}, err
 	}
-	c.Settlement = &Settlement{At: r.ArrivedAt, Action: CauseProof, From: n.State, To: c.State, Actor: "provider:" + r.Provider, Evidence: evidence}
+	c.Settlement = &Settlement{At: at, Action: CauseProof, From: n.State, To: c.State, Actor: "provider:" + r.Provider, Evidence: evidence}
 	return c, nil
+}
+
+// second reports whether the proof is of a second message: another handing was accepted or proven already. A handing is
+// an attempt and the repeats of it under the same wire key, which are one message by the provider's word.
+func (f *ProofFacts) second(sameMessage bool) bool {
+	if sameMessage {
+		return false
+	}
+	handing := make(map[int]int, len(f.Attempts)) // by number of attempt
+	proven := map[int]bool{}
+	last := 0
+	for _, a := range f.Attempts {
+		if a.Kind == KindSend {
+			last = a.Number
+		}
+		handing[a.Number] = last
+		if !a.Open() && a.Outcome == Accepted {
+			proven[last] = true
+		}
+	}
+	for _, number := range f.Proven {
+		proven[handing[number]] = true
+	}
+	mine := handing[f.Number]
+	return !proven[mine] && len(proven) > 0
 }

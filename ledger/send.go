@@ -10,7 +10,9 @@ import (
 
 // send makes one attempt: build the request, open the attempt durably, hand the request over, close the attempt
 // with what is known. It is the only caller of Provider.Send. probe says that the gate waits for this result.
-func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind, probe bool) {
+// finish ends the work on the row, before it is handed on.
+func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind, probe bool, finish func()) {
+	defer finish()
 	reported := false
 	defer func() {
 		if probe && !reported {
@@ -18,13 +20,9 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 			o.poke()
 		}
 	}()
-	var first *Attempt // of a repeat: the attempt whose bytes are sent again
-	if kind == KindRepeat {
-		a, ok := l.repeatable(work, o, n)
-		if !ok {
-			return
-		}
-		first = &a
+	first, ok := l.firstBytes(work, o, n, kind)
+	if !ok {
+		return
 	}
 	a := Attempt{Seq: n.Seq, Number: n.AttemptCount + 1, Kind: kind, Provider: o.name, Account: o.provider.Account(), StartedAt: l.clock.now()}
 	order := l.order(n, a, first)
@@ -42,9 +40,11 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 		}
 	}
 	if err := l.store.Take(Taking{Attempt: a, Version: n.Version, Provider: o.name}); err != nil {
+		finish()
 		l.notTaken(o, n, err)
 		return
 	}
+	Reach(PointAttemptOpened)
 	n.State, n.AttemptCount, n.Version, n.Provider, n.NextAction, n.DueAt = StateSending, a.Number, n.Version+1, o.name, DoNothing, time.Time{}
 	r := Result{Outcome: Deferred, Phase: NotWritten}
 	if panicked == nil {
@@ -52,12 +52,18 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	} else {
 		r.Error = panicked.Error()
 	}
+	Reach(PointAnswerRead)
 	reported = true
 	l.report(o, r, probe)
-	l.closeAttempt(work, o, n, a, r, first)
+	row, closed := l.closeAttempt(work, o, n, a, r)
+	finish()
+	if closed {
+		l.waiters.ended(row)
+		l.moveOn(row)
+	}
 }
 
-// order is what the adapter builds from. A repeat sends the bytes of the first attempt, its reference included.
+// order is what the adapter builds from. Where first is set its bytes are sent again, its reference included.
 func (l *Ledger) order(n Notification, a Attempt, first *Attempt) Order {
 	order := Order{
 		ID: n.ID.String(), Number: a.Number, Kind: a.Kind, WireKey: WireKey(n.Source, n.DedupeKey, n.SourceInKey),
@@ -103,14 +109,13 @@ func (l *Ledger) call(work context.Context, o *outlet, n Notification, req Reque
 	return o.provider.Send(ctx, req)
 }
 
-// notTaken deals with a take that did not happen.
+// notTaken deals with a take that did not happen: the row is read again. Somebody may have moved it; if he held it and let it
+// go again, it is due as it was.
 func (l *Ledger) notTaken(o *outlet, n Notification, err error) {
-	if errors.Is(err, ErrMoved) {
-		return // held, cancelled, expired or taken: somebody else has it
+	if !errors.Is(err, ErrMoved) {
+		l.log.Error("take", "id", n.ID, "provider", o.name, "error", err)
+		o.restUntil(l.clock.now().Add(storeRetry))
 	}
-	l.log.Error("take", "id", n.ID, "provider", o.name, "error", err)
-	o.restUntil(l.clock.now().Add(storeRetry))
-	o.finish(n.Seq)
 	for _, x := range []*outlet{o, l.outlets[n.Provider]} {
 		if x != nil {
 			x.look()
@@ -158,7 +163,7 @@ func (l *Ledger) report(o *outlet, r Result, probe bool) {
 
 // closeAttempt writes what is known of an attempt and moves the row as decideClose says. It is tried until it is
 // written: meanwhile nothing is taken, and what a process that dies leaves open is ambiguous at the next start.
-func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a Attempt, r Result, first *Attempt) {
+func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a Attempt, r Result) (Notification, bool) {
 	a.EndedAt = l.clock.now()
 	a.Outcome, a.Phase, a.Status, a.Code, a.Error, a.Answer = r.Outcome, r.Phase, r.Status, r.Code, r.Error, r.Answer
 	if len(r.MessageIDs) > 0 && r.Outcome == Accepted || r.Reason == ReasonPartial && len(r.MessageIDs) > 0 {
@@ -168,20 +173,19 @@ func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a
 	if in.next == "" {
 		in.first = l.firstChoice(n)
 	}
-	in.unknownAction, in.unknownDue = l.nextEvidence(n, 0, a.EndedAt)
-	if first != nil {
-		in.unknownAction, in.unknownDue = l.nextEvidence(n, n.Deferrals+1, first.StartedAt)
+	in.unknownAction, in.unknownDue = l.nextEvidence(n, l.repeatWait(0), a.EndedAt)
+	if a.Kind == KindRepeat {
+		in.unknownAction, in.unknownDue = l.nextEvidence(n, l.repeatWait(n.Deferrals+1), l.unknownSince(n))
 	}
 	c := Closing{Notification: n, Attempt: a, MessageIDs: r.MessageIDs}
 	row, err := l.writeClose(work, c, func(f CloseFacts) Change { return decideClose(in, f) })
 	if err != nil {
 		l.log.Error("close", "id", n.ID, "attempt", a.Number, "error", err)
-		return
+		return Notification{}, false
 	}
+	Reach(PointClosed)
 	l.logAttempt(row, a)
-	l.waiters.ended(row)
-	o.finish(n.Seq)
-	l.moveOn(row)
+	return row, true
 }
 
 // writeClose keeps trying until the store has the close, or the process has been told to end and the store has had its grace.

@@ -147,17 +147,19 @@ type Closing struct {
 
 // CloseFacts are what a decision about a closed attempt depends on besides its result.
 type CloseFacts struct {
-	Proof   bool     // a receipt for this attempt, or for one of its message ids, is stored
+	Proof   bool     // a receipt for the row, or for one of the answer's message ids, is stored
+	Earlier bool     // one of them proves a handing before this one: what was accepted now is a second message
 	Shared  bool     // one of the message ids belongs to another row
 	Highest Delivery // of the receipts that are stored
 }
 
 // ProofFacts are what a decision about a proof depends on besides the row.
 type ProofFacts struct {
-	Known   bool    // this receipt, or one with the same fact, was stored before
-	Attempt Attempt // the attempt that it proves
-	Proven  int     // attempts of the row that were accepted or proven before, this one not counted
-	Highest Delivery
+	Known    bool      // this receipt, or one with the same fact, was stored before
+	Number   int       // the attempt that it proves
+	Attempts []Attempt // of the row, in order
+	Proven   []int     // numbers that other stored receipts prove
+	Highest  Delivery  // of all stored receipts of the row, this one included
 }
 
 // Change is what becomes of a row. Fields with "keep" in their comment keep the row's value when zero.
@@ -175,7 +177,7 @@ type Change struct {
 	ExpiresAt   time.Time // keep
 	ConfirmedAt time.Time
 	At          time.Time
-	Settlement  *Settlement // nil in a Close
+	Settlement  *Settlement // in a Close only that of a message that was proven twice
 }
 
 // Filter selects rows. Zero fields do not filter. The first five are indexed; a filter without any of them looks

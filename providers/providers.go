@@ -1,10 +1,13 @@
 // Package providers holds the adapters to outside services and the one sender that they share.
 //
 // An adapter is two pure functions around the sender: build the request, read the answer. It never decides
-// about a second attempt, it only says what is known.
+// about a second attempt, it only says what is known. What it does not say is ambiguous, since that is the
+// zero value of an outcome: a forgotten case costs a look, never a second message.
 package providers
 
 import (
+	"context"
+	"net"
 	"time"
 
 	"sendonce/ledger"
@@ -12,28 +15,23 @@ import (
 
 // Common are the settings that every type takes.
 type Common struct {
-	BaseURL      string        `koanf:"base_url"`
-	Timeout      time.Duration `koanf:"timeout"`
-	Rate         Rate          `koanf:"rate"`
-	Workers      int           `koanf:"workers"`
-	RepeatWindow time.Duration `koanf:"repeat_window"`
+	BaseURL      string        `koanf:"base_url"`      // "": the type's own
+	Timeout      time.Duration `koanf:"timeout"`       // 0: the channel's; the loop puts it on the context
+	Rate         Rate          `koanf:"rate"`          // 0: no limit
+	Workers      int           `koanf:"workers"`       // requests at the same time; 0: the type's own
+	RepeatWindow time.Duration `koanf:"repeat_window"` // how long the wire key is honoured; 0: not at all
+
+	// Dial replaces the dialer and with it the guard on webhook addresses. Tests put a pipe here; nil: the network.
+	Dial DialFunc `koanf:"-"`
 }
 
-// Rate is requests a second, written as "10/s", "300/m" or "1000/h"; 0 is no limit.
-type Rate float64
-
-// Secret is a setting that never shows in a log, an error or the printed configuration.
-type Secret string
-
-// String hides the value.
-func (s Secret) String() string { return "***" }
-
-// GoString hides the value.
-func (s Secret) GoString() string { return "***" }
+// DialFunc opens a connection as net.Dialer.DialContext does.
+type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Settings are what one type needs besides Common; the fields carry koanf tags.
 type Settings interface {
-	// Validate names each faulty key, as it stands below the provider's name, and says what is right.
+	// Validate names each faulty key, as it stands below the provider's name, and says what is right. It looks
+	// at the common keys too.
 	Validate(c Common) []ledger.FieldError
 	// New makes the adapter from valid settings.
 	New(name string, c Common) (ledger.Provider, error)
@@ -42,11 +40,15 @@ type Settings interface {
 // Type is a kind of provider.
 type Type struct {
 	Channels     []ledger.Channel
-	Settings     func() Settings // a pointer to empty settings
+	Settings     func() Settings // a pointer to settings that hold the defaults
 	Workers      int             // default
 	RepeatWindow time.Duration   // default
 	Real         bool            // something leaves this machine
 }
 
 // Types is the table of all types: adding one is a line here, a file, and a folder of fixtures.
-var Types = map[string]Type{}
+var Types = map[string]Type{
+	"infrai":  {Channels: []ledger.Channel{ledger.SMS}, Settings: func() Settings { return &InfraiSettings{} }, Workers: 64, Real: true},
+	"webhook": {Channels: []ledger.Channel{ledger.Webhook}, Settings: func() Settings { return &WebhookSettings{} }, Workers: 64, Real: true},
+	"log":     {Channels: ledger.Channels, Settings: func() Settings { return &LogSettings{Share: 1} }, Workers: 64},
+}

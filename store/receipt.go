@@ -48,7 +48,7 @@ func (t *tx) prove(r *ledger.Receipt, decide func(ledger.Notification, ledger.Pr
 	if n.State == ledger.StateSending {
 		return n, true, nil, nil
 	}
-	facts, err := t.proofFacts(n.Seq, number)
+	facts, err := t.proofFacts(r, n.Seq, number)
 	if err != nil {
 		return n, true, nil, err
 	}
@@ -125,14 +125,16 @@ func (t *tx) keepReceipt(r *ledger.Receipt, seq int64, number int) (known bool, 
 	return false, err
 }
 
-// proofFacts reads the attempt that a receipt proves, how many others are accepted or proven, and the highest delivery.
-func (t *tx) proofFacts(seq int64, number int) (f ledger.ProofFacts, err error) {
-	if _, err = t.row(attemptByNumber, []any{seq, int64(number)}, attemptTargets(&f.Attempt)...); err != nil {
+// proofFacts reads the row's attempts, which of them other receipts prove, and the highest delivery.
+func (t *tx) proofFacts(r *ledger.Receipt, seq int64, number int) (f ledger.ProofFacts, err error) {
+	f.Number = number
+	rows, err := t.query("SELECT "+attemptColumns+" FROM attempts WHERE notification = $1 ORDER BY number", seq)
+	if f.Attempts, err = collect(rows, err, attemptTargets); err != nil {
 		return f, err
 	}
-	if _, err = t.row(`SELECT count(*) FROM attempts a WHERE notification = $1 AND number <> $2 AND (outcome IS 'accepted'
- OR EXISTS (SELECT 1 FROM receipts r WHERE r.notification = a.notification AND r.number = a.number))`,
-		[]any{seq, int64(number)}, toInt[int]{&f.Proven}); err != nil {
+	rows, err = t.query("SELECT DISTINCT number FROM receipts WHERE notification = $1 AND NOT (provider = $2 AND event_key = $3) ORDER BY number",
+		seq, r.Provider, r.EventKey)
+	if f.Proven, err = collect(rows, err, func(n *int) []any { return []any{toInt[int]{n}} }); err != nil {
 		return f, err
 	}
 	f.Highest, err = highest(t, seq)

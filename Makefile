@@ -1,0 +1,44 @@
+# Everything a person or CI runs. `make` prints this list.
+GO          ?= go
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
+CYCLES      ?= 500
+
+.PHONY: help build run test crash walk fuzz bench lint vuln tools
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## the static binary, as it is released
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o sendonce .
+
+run: ## the service on its defaults: sendonce.db, 127.0.0.1:8484, nothing really leaves
+	$(GO) run . serve
+
+test: tools ## every test, with the race detector, in random order (20 kill cycles included)
+	$(GO) test -race -shuffle=on -timeout 20m ./...
+
+crash: tools ## CYCLES (500) kills of the real binary, then the table
+	$(GO) test ./crash -run 'TestCrash$$' -v -count=1 -timeout 80m -cycles $(CYCLES)
+
+walk: ## the random walk against the model, with the table of transitions taken
+	$(GO) test ./walk -v -count=1
+
+fuzz: ## each fuzz test for half a minute
+	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+		echo "$$p $$f"; $(GO) test $$p -run '^$$' -fuzz "^$$f\$$" -fuzztime 30s || exit 1; done; done
+
+bench: ## speed and memory beside the peers, in one run and one table
+	$(GO) run ./bench
+
+lint: ## gofmt, vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
+	$(GO) vet ./...
+	$(GO) vet -tags crashpoints ./...
+	$(GO) run $(STATICCHECK) ./...
+
+vuln: ## known vulnerabilities in what we import, where the database can be reached
+	@$(GO) run $(GOVULNCHECK) ./... || { echo "govulncheck could not finish: see above"; test -z "$(STRICT)"; }
+
+tools: ## what the tests need beside Go: strace and sqlite3 (installed from Debian when run as root)
+	@sh .ci/tools

@@ -1,0 +1,152 @@
+package crash
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"sendonce/fake"
+)
+
+// spoilSyncs makes every sync of the ledger's log fail from now on. The lock file is left alone.
+func spoilSyncs(s *service, p *place) *strace {
+	return attach(s, "-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:error=EIO", "-P", p.database+"-wal")
+}
+
+// struck waits until a sync was spoiled.
+func (x *strace) struck() {
+	x.t.Helper()
+	eventually(x.t, "a sync is spoiled", func() bool { return x.injected() > 0 })
+}
+
+// spoiled is a stage at which the sync of a COMMIT fails.
+type spoiled struct {
+	place  *place
+	s      *service
+	x      *strace
+	answer chan answer // of the caller who posted evt-1; zero Status: none came
+}
+
+// The stages. Each returns when the sync of just that commit has failed, with syncs still failing.
+var stages = map[string]func(*spoiled, chan<- struct{}){
+	"claim": func(c *spoiled, _ chan<- struct{}) {
+		c.x = spoilSyncs(c.s, c.place)
+		go c.post(smsBody("evt-1", "+14155550101", "tok_1"))
+		c.x.struck()
+	},
+	"take": func(c *spoiled, _ chan<- struct{}) {
+		at := time.Now().Add(1500 * time.Millisecond).UTC().Format(time.RFC3339Nano)
+		go c.post([]byte(`{"event_id":"evt-1","channel":"sms","recipient":"+14155550101","message":{"text":"tok_1"},"send_at":"` + at + `"}`))
+		eventually(c.place.t, "the claim stands", func() bool { return !c.s.api.none(context.Background(), "claimed") })
+		c.x = spoilSyncs(c.s, c.place)
+		c.x.struck()
+	},
+	"close": func(c *spoiled, release chan<- struct{}) {
+		go c.post(smsBody("evt-1", "+14155550101", "tok_1"))
+		eventually(c.place.t, "the request is at the provider", func() bool { return c.place.fake.Requests() == 1 })
+		c.x = spoilSyncs(c.s, c.place)
+		close(release)
+		c.x.struck()
+	},
+}
+
+func (c *spoiled) post(body []byte) {
+	a, err := c.s.api.post(context.Background(), body, 20*time.Second)
+	if err != nil {
+		a.Status = 0
+	}
+	c.answer <- a
+}
+
+// Keeps out a COMMIT whose error is taken for "did not happen": a second row, a second message, or a caller who was told
+// what is not so. The disk heals after a while, or the process is killed while nobody knows.
+func TestSync_FailsAtCommit(t *testing.T) {
+	needs(t, "strace")
+	for _, stage := range []string{"claim", "take", "close"} {
+		for _, end := range []string{"heals", "killed"} {
+			t.Run(stage+"/"+end, func(t *testing.T) {
+				t.Parallel()
+				spoil(t, stage, end == "killed")
+			})
+		}
+	}
+}
+
+func spoil(t *testing.T, stage string, kill bool) {
+	release := make(chan struct{})
+	o := fake.Options{WellBehaved: true}
+	if stage == "close" {
+		o.OnRequest = func(fake.Request) { <-release }
+	}
+	c := &spoiled{place: newPlace(t, o), answer: make(chan answer, 1)}
+	c.s = c.place.start()
+	before := c.place.fake.Requests()
+	stages[stage](c, release)
+
+	// While nobody knows, a new event is put off and nothing new is sent.
+	a, err := c.s.api.post(context.Background(), smsBody("evt-2", "+14155550102", "tok_2"), 0)
+	if err != nil || a.Status != http.StatusServiceUnavailable || a.Code != "storage_unknown" && a.Code != "storage_unavailable" {
+		t.Errorf("a claim while syncs fail: status %d %s, %v", a.Status, a.Code, err)
+	}
+	if calls := c.place.fake.Requests() - before; stage != "close" && calls != 0 {
+		t.Errorf("%d calls on a commit that is not durable", calls)
+	}
+	if c.s.api.ready(context.Background()) {
+		t.Error("/readyz says yes while no claim can be made durable")
+	}
+
+	if kill {
+		c.s.kill()
+		c.x.detach()
+		c.place.check()
+		c.s = c.place.start()
+	} else {
+		c.x.detach()
+	}
+	c.settle(t, <-c.answer, stage, kill)
+}
+
+// settle posts both events until they are acknowledged and demands one message each, or none where nobody can know.
+func (c *spoiled) settle(t *testing.T, told answer, stage string, kill bool) {
+	ctx := context.Background()
+	switch told.Status {
+	case 0, http.StatusAccepted, http.StatusServiceUnavailable:
+	default:
+		t.Errorf("the caller was told %d %s", told.Status, told.Code)
+	}
+	if stage == "claim" && !kill && told.Status == 0 {
+		t.Error("the caller got no answer at all")
+	}
+	var rows [2]answer
+	for i, body := range [][]byte{smsBody("evt-1", "+14155550101", "tok_1"), smsBody("evt-2", "+14155550102", "tok_2")} {
+		if stage == "take" && i == 0 {
+			body = []byte(`{"event_id":"evt-1","channel":"sms","recipient":"+14155550101","message":{"text":"tok_1"}}`)
+		}
+		eventually(t, "the event is acknowledged", func() bool {
+			a, err := c.s.api.post(ctx, body, 0)
+			rows[i] = a
+			return err == nil && (a.Status == http.StatusAccepted || a.Status == http.StatusOK)
+		})
+	}
+	if told.Status == http.StatusAccepted && (told.ID != rows[0].ID || rows[0].Status != http.StatusOK) {
+		t.Errorf("evt-1 was acknowledged as %s and is %s now, status %d", told.ID, rows[0].ID, rows[0].Status)
+	}
+	eventually(t, "nothing is left to send", func() bool { return c.s.api.none(ctx, "claimed", "sending") })
+	first, err := c.s.api.get(ctx, rows[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	received := c.place.fake.Received("tok_1")
+	switch {
+	case told.final() && first.State != told.State:
+		t.Errorf("the caller was told %s; the row is %s", told.State, first.State)
+	case first.State == "sent" && received == 1:
+	case first.State == "ambiguous" && first.Reason == "process_ended" && kill && stage != "claim" && received <= 1:
+	default:
+		t.Errorf("evt-1 is %s %s and was received %d times", first.State, first.Reason, received)
+	}
+	c.place.received("tok_2", 1)
+	c.s.stop(patience)
+	c.place.check()
+}

@@ -1,0 +1,82 @@
+// Command sendonce is a notification dedupe ledger: it claims each event durably under a derived key, hands it to a
+// provider at most once without knowing that it was not sent, and keeps what became of it.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"sendonce/cli"
+	"sendonce/config"
+	"sendonce/ledger"
+	"sendonce/store"
+)
+
+//go:embed schema.sql
+var schema string
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	os.Exit(cli.Run(ctx, os.Args[1:], os.Environ(), cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, cli.Service{
+		Serve:         serve,
+		Init:          initLedger,
+		Check:         check,
+		RestoreAccept: restoreAccept,
+		Version:       version(),
+	}))
+}
+
+// initLedger makes a new, empty ledger.
+func initLedger(_ context.Context, c config.Config) error {
+	return asExit(store.Create(storeOptions(c, newLog(c.Log))))
+}
+
+// check re-derives every row and reports what differs; it reads only, beside a running service if there is one.
+func check(ctx context.Context, c config.Config) (cli.Differences, error) {
+	s, err := store.OpenReadOnly(storeOptions(c, newLog(c.Log)))
+	if err != nil {
+		return cli.Differences{}, asExit(err)
+	}
+	d := cli.Differences{Found: []cli.Difference{}}
+	d.Rows, err = ledger.Check(ctx, s, func(f ledger.Difference) {
+		d.Found = append(d.Found, cli.Difference{ID: f.ID, Rule: f.Rule, Detail: f.Detail})
+	})
+	return d, errors.Join(err, s.Shutdown())
+}
+
+// restoreAccept makes an old or moved copy the ledger again: a person has settled what it cannot know.
+func restoreAccept(_ context.Context, c config.Config) error {
+	return asExit(store.AcceptRestored(storeOptions(c, newLog(c.Log))))
+}
+
+// asExit gives errors about the files their exit code.
+func asExit(err error) error {
+	for _, e := range []error{store.ErrMissing, store.ErrNoLedger, store.ErrExists, store.ErrLocked, store.ErrNewer, store.ErrDamaged, store.ErrForeign, store.ErrPlatform} {
+		if errors.Is(err, e) {
+			return &cli.ExitError{Code: cli.ExitLedger, Err: err}
+		}
+	}
+	return err
+}
+
+// version is the module's version, or the commit that was built.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			v = fmt.Sprintf("%s (%s)", v, s.Value)
+		}
+	}
+	return v
+}

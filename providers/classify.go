@@ -1,0 +1,138 @@
+package providers
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"sendonce/ledger"
+)
+
+// shape says whose words an answer's body is in.
+type shape uint8
+
+const (
+	unreadable shape = iota // cut or too long: nobody can say
+	foreign                 // whole, and not in the provider's form: a captive portal, a wrong base URL
+	own                     // the provider's own form of an error
+)
+
+// unanswered is the outcome where no status came back. ok is false where one did.
+func (x *exchange) unanswered() (r ledger.Result, ok bool) {
+	r = x.result()
+	switch x.phase {
+	case ledger.NotWritten:
+		r.Outcome, r.Fault = ledger.Deferred, ledger.FaultUnreachable
+	case ledger.Written:
+		r.Reason = ledger.ReasonNoAnswer
+		if x.begun {
+			r.Reason = ledger.ReasonUnreadableAnswer
+		}
+	default:
+		return r, false
+	}
+	return r, true
+}
+
+// refusal is what every HTTP API's non-2xx answer means, where the provider's page says nothing else. Adapters
+// look for their own codes first. 2xx is theirs alone: here it stays ambiguous.
+func (x *exchange) refusal(s shape, code string) ledger.Result {
+	r := x.result()
+	r.Code = code
+	r.Outcome, r.Fault = statusRule(x.status, s)
+	if r.Outcome == ledger.Ambiguous {
+		r.Reason = ledger.ReasonUnlistedAnswer
+		if s != own && bodyDecides(x.status) {
+			r.Reason = ledger.ReasonUnreadableAnswer
+		}
+	}
+	return r
+}
+
+// bodyDecides reports whether a readable body could have made another outcome of this status.
+func bodyDecides(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusRequestEntityTooLarge:
+		return false
+	}
+	return status >= 200 && status < 500
+}
+
+func statusRule(status int, s shape) (ledger.Outcome, ledger.Fault) {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return ledger.Deferred, ledger.FaultThrottled
+	case status == http.StatusRequestEntityTooLarge:
+		return ledger.Rejected, ledger.NoFault
+	case status == http.StatusRequestTimeout, status == http.StatusTooEarly:
+		return ledger.Ambiguous, ledger.NoFault
+	case status < 300 || status > 499: // 5xx too: it may follow an acceptance
+		return ledger.Ambiguous, ledger.NoFault
+	case status < 400 || s == foreign:
+		return ledger.Deferred, ledger.FaultUnexpectedReply
+	}
+	outcome, fault := ownRule(status)
+	if s == unreadable && outcome != ledger.Ambiguous {
+		// Whoever wrote it, it is a refusal; only not whose. So the message stays, and a person looks at the provider.
+		return ledger.Deferred, ledger.FaultUnexpectedReply
+	}
+	return outcome, fault
+}
+
+// ownRule reads a 4xx in the provider's own words without a listed code.
+func ownRule(status int) (ledger.Outcome, ledger.Fault) {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return ledger.Deferred, ledger.FaultCredentials
+	case http.StatusPaymentRequired:
+		return ledger.Deferred, ledger.FaultAccount
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed,
+		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		return ledger.Rejected, ledger.NoFault
+	default: // 409 under a wire key may mean that the first request is still at work
+		return ledger.Ambiguous, ledger.NoFault
+	}
+}
+
+// maxRetryAfter bounds what a peer may ask for; the loop bounds it further.
+const maxRetryAfter = 24 * time.Hour
+
+// retryAfter reads the Retry-After header, whole seconds or an HTTP date; 0: none or unreadable. A date is
+// measured against the answer's own Date, else the attempt's time, so a clock that is off does not matter.
+func (x *exchange) retryAfter() time.Duration {
+	value := strings.TrimSpace(x.header.Get("Retry-After"))
+	if value == "" {
+		return 0
+	}
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return min(time.Duration(seconds)*time.Second, maxRetryAfter)
+	}
+	until, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	now, err := http.ParseTime(x.header.Get("Date"))
+	if err != nil {
+		now = x.at
+	}
+	return min(max(until.Sub(now), 0), maxRetryAfter)
+}
+
+// plainCode keeps a provider's code if it looks like one: short, without blanks, and no number that could be a
+// recipient's. Anything else is dropped; the stored answer still has it.
+func plainCode(s string) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	if len(s) > 64 || strings.Trim(s, letters+"0123456789_.:/-") != "" || len(s) > 6 && !strings.ContainsAny(s, letters) {
+		return ""
+	}
+	return s
+}
+
+// messageID keeps a provider's id if it can be one.
+func messageID(s string) string {
+	if len(s) > 255 || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ""
+	}
+	return s
+}

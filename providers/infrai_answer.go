@@ -1,0 +1,134 @@
+package providers
+
+import (
+	"encoding/json"
+
+	"sendonce/ledger"
+)
+
+// infraiAnswer is the envelope of every answer: {"ok", "data", "error", "metadata"}. The batch route names its
+// ids data.results[].message_id, the single route data.sms_id.
+type infraiAnswer struct {
+	OK    *bool           `json:"ok"`
+	Data  json.RawMessage `json:"data"`
+	Error json.RawMessage `json:"error"`
+}
+
+type infraiData struct {
+	Results []struct {
+		MessageID string          `json:"message_id"`
+		SMSID     string          `json:"sms_id"`
+		OK        *bool           `json:"ok"`
+		Error     json.RawMessage `json:"error"`
+	} `json:"results"`
+	SMSID string `json:"sms_id"`
+}
+
+// infraiCodes are the codes whose meaning the vendor's pages give. An unlisted one is judged by its status.
+var infraiCodes = map[string]struct {
+	outcome ledger.Outcome
+	fault   ledger.Fault
+}{
+	"INSUFFICIENT_CREDIT": {ledger.Deferred, ledger.FaultAccount}, // 402
+}
+
+// readInfrai says what an answer means. The body decides: a 2xx whose body is lost, foreign or without an id
+// may have been accepted.
+func readInfrai(x *exchange) ledger.Result {
+	if r, ok := x.unanswered(); ok {
+		return r
+	}
+	var a infraiAnswer
+	readable := x.whole && json.Unmarshal(x.body, &a) == nil && a.OK != nil
+	switch {
+	case readable && *a.OK:
+		return readInfraiOK(x, a)
+	case readable && given(a.Error):
+		return readInfraiError(x, errorCode(a.Error))
+	case x.whole:
+		return x.refusal(foreign, "")
+	default:
+		return x.refusal(unreadable, "")
+	}
+}
+
+func readInfraiOK(x *exchange, a infraiAnswer) ledger.Result {
+	r := x.result()
+	r.Reason = ledger.ReasonUnlistedAnswer
+	var data infraiData
+	if x.status < 200 || x.status > 299 || given(a.Error) {
+		return r // yes and no in one answer
+	}
+	if json.Unmarshal(a.Data, &data) != nil {
+		r.Reason = ledger.ReasonUnreadableAnswer
+		return r
+	}
+	if id := messageID(data.SMSID); id != "" && len(data.Results) == 0 {
+		return accepted(r, id)
+	}
+	var ids []string
+	refused := 0
+	for _, item := range data.Results {
+		id := messageID(item.MessageID)
+		if id == "" {
+			id = messageID(item.SMSID)
+		}
+		failed := item.OK != nil && !*item.OK || given(item.Error)
+		switch {
+		case failed:
+			refused++
+			r.Code = errorCode(item.Error)
+		case id != "":
+			ids = append(ids, id)
+		}
+	}
+	switch n := len(data.Results); {
+	case n > 0 && len(ids) == n:
+		return accepted(r, ids...)
+	case refused > 0 && len(ids) > 0:
+		r.Reason = ledger.ReasonPartial
+	case refused == n && n == 1 && data.Results[0].MessageID == "" && data.Results[0].SMSID == "":
+		return listed(r, r.Code)
+	}
+	return r
+}
+
+// readInfraiError reads ok: false with an error. A listed code goes before the status, but not where the status
+// alone decides.
+func readInfraiError(x *exchange, code string) ledger.Result {
+	if _, ok := infraiCodes[code]; ok && bodyDecides(x.status) {
+		r := x.result()
+		r.Code = code
+		return listed(r, code)
+	}
+	return x.refusal(own, code)
+}
+
+// listed gives a result the outcome of a listed code; it stays ambiguous where the code is none.
+func listed(r ledger.Result, code string) ledger.Result {
+	if rule, ok := infraiCodes[code]; ok {
+		r.Outcome, r.Fault, r.Reason = rule.outcome, rule.fault, ""
+	}
+	return r
+}
+
+func accepted(r ledger.Result, ids ...string) ledger.Result {
+	r.Outcome, r.Reason, r.MessageIDs = ledger.Accepted, "", ids
+	return r
+}
+
+// errorCode reads an error, an object with a code or the code itself. The message beside it is never used: it
+// may quote the recipient.
+func errorCode(raw json.RawMessage) string {
+	var e struct {
+		Code string `json:"code"`
+	}
+	var s string
+	if json.Unmarshal(raw, &e) == nil {
+		return plainCode(e.Code)
+	}
+	if json.Unmarshal(raw, &s) == nil {
+		return plainCode(s)
+	}
+	return ""
+}

@@ -1,0 +1,160 @@
+package providers
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+	"time"
+
+	"sendonce/ledger"
+)
+
+// Limits of the sender. What is over them is cut, never waited for.
+const (
+	maxBodyRead    = 64 << 10         // bytes of an answer's body that are read
+	maxHeaderBytes = 64 << 10         // of an answer's header, 1xx answers before it included
+	idleLife       = 10 * time.Second // of a connection between two requests
+	maxIdle        = 64               // connections between two requests
+)
+
+// sender hands one request over HTTP/1.1, once. It has no time-out of its own: the context's deadline is the
+// only one. It uses no proxy, not even one of the environment: a proxy's answer would pass for the provider's,
+// and it would dial where the address guard cannot look.
+type sender struct {
+	transport *http.Transport
+	secrets   [][]byte // blotted out of stored answers
+}
+
+// newSender makes a sender. With reuse a connection may carry several requests. Then the peer may close it just
+// when one is on its way, which is ambiguous, and a second answer to one request may be taken for the answer to
+// the next. So reuse is for providers that can settle the first, by a wire key or a look-up, and whose answers carry
+// an id, which shows the second. dial is nil for the network.
+func newSender(dial DialFunc, reuse bool, secrets ...Secret) *sender {
+	if dial == nil {
+		dial = (&net.Dialer{}).DialContext
+	}
+	var http1 http.Protocols
+	http1.SetHTTP1(true)
+	s := &sender{transport: &http.Transport{
+		DialContext:            dial,
+		Protocols:              &http1, // HTTP/2 repeats requests on its own after some resets
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		DisableCompression:     true, // an answer of a few bytes must not unpack to many
+		DisableKeepAlives:      !reuse,
+		MaxIdleConns:           maxIdle,
+		MaxIdleConnsPerHost:    maxIdle,
+		IdleConnTimeout:        idleLife,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+	}}
+	for _, secret := range secrets {
+		if secret != "" {
+			s.secrets = append(s.secrets, []byte(secret))
+		}
+	}
+	return s
+}
+
+// request is what an adapter of an HTTP service builds.
+type request struct {
+	url    string
+	header http.Header
+	body   []byte
+	at     time.Time // the attempt's
+}
+
+// Body returns the bytes that leave.
+func (r *request) Body() []byte { return r.body }
+
+// exchange is what became of a request, before an adapter reads it.
+type exchange struct {
+	phase   ledger.Phase
+	status  int
+	header  http.Header
+	body    []byte
+	whole   bool  // the body was read to its end
+	cut     bool  // the body ended in an error; neither whole nor cut: it went on past maxBodyRead
+	begun   bool  // at least one byte of an answer came
+	conns   int32 // connections that the transport gave the request to; more than one would be a hidden repeat
+	err     error // why there is no answer, or why the body is cut
+	at      time.Time
+	secrets [][]byte
+}
+
+// post sends the request and reads the answer. It goes past http.Client, which would follow redirects and
+// turns an odd Location header of an answer into an error.
+func (s *sender) post(ctx context.Context, r *request) exchange {
+	x := exchange{phase: ledger.NotWritten, at: r.at, secrets: s.secrets}
+	var conns atomic.Int32
+	var wrote, begun atomic.Bool
+	trace := &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { conns.Add(1) },
+		// Fires before the first flush of the header, so no complete request leaves unnoticed.
+		WroteHeaders:         func() { wrote.Store(true) },
+		WroteRequest:         func(httptrace.WroteRequestInfo) { ledger.Reach(ledger.PointRequestWritten) },
+		GotFirstResponseByte: func() { begun.Store(true) },
+	}
+	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), http.MethodPost, r.url, bytes.NewReader(r.body))
+	if err != nil {
+		x.err = errBadURL
+		return x
+	}
+	// Without GetBody the transport cannot rewind the body: with it, a POST that carries an Idempotency-Key is
+	// sent again by the transport itself when a reused connection breaks.
+	req.GetBody = nil
+	req.Header = r.header.Clone()
+	req.Header.Set("User-Agent", "sendonce")
+
+	resp, err := s.transport.RoundTrip(req)
+	x.conns, x.begun = conns.Load(), begun.Load()
+	if err != nil {
+		x.err = err
+		if wrote.Load() || x.conns > 1 { // whoever takes a second connection may have written to the first
+			x.phase = ledger.Written
+		}
+		return x
+	}
+	defer func() { _ = resp.Body.Close() }()
+	x.phase, x.status, x.header = ledger.Answered, resp.StatusCode, resp.Header
+	if x.status == http.StatusSwitchingProtocols { // its body is the connection, without an end
+		return x
+	}
+	x.body, err = io.ReadAll(io.LimitReader(resp.Body, maxBodyRead+1))
+	switch {
+	case err != nil:
+		x.cut, x.err = true, err
+	case len(x.body) > maxBodyRead:
+		x.body = x.body[:maxBodyRead]
+	default:
+		x.whole = true
+	}
+	return x
+}
+
+// result starts a Result with what the exchange alone says; its outcome is still the zero value.
+func (x *exchange) result() ledger.Result {
+	r := ledger.Result{Phase: x.phase, Status: x.status, Answer: x.answer(), RetryAfter: x.retryAfter()}
+	if x.err != nil {
+		r.Error = plainError(x.phase, x.err)
+	}
+	return r
+}
+
+// answer is the body as it is stored: bounded, without the secrets that a provider may echo.
+func (x *exchange) answer() []byte {
+	body := x.body
+	for _, secret := range x.secrets {
+		body = bytes.ReplaceAll(body, secret, []byte(masked))
+	}
+	return bytes.Clone(body[:min(len(body), ledger.MaxAnswerBytes)])
+}
+
+var (
+	errBadURL         = errors.New("bad URL")
+	errAddressRefused = errors.New("address refused")
+)

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sendonce/ledger"
+)
+
+// The README's picture of states is the table of transitions, no line more and none less.
+func TestReadme_StatePictureIsTheTable(t *testing.T) {
+	want := []string{"[*] claimed claim"}
+	for _, tr := range ledger.Transitions {
+		by := string(tr.By)
+		if tr.Unsettled {
+			by += " (maybe_sent)"
+		}
+		want = append(want, string(tr.From)+" "+string(tr.To)+" "+by)
+	}
+	var got []string
+	for _, m := range regexp.MustCompile(`(?m)^  (\S+) --> (\S+): (.+)$`).FindAllStringSubmatch(read(t, "README.md"), -1) {
+		got = append(got, m[1]+" "+m[2]+" "+m[3])
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	for _, line := range got {
+		if !slices.Contains(want, line) {
+			t.Errorf("the picture has a line that the table lacks: %s", line)
+		}
+	}
+	for _, line := range want {
+		if !slices.Contains(got, line) {
+			t.Errorf("the picture lacks: %s", line)
+		}
+	}
+}
+
+// Each reason has its paragraph, under the heading of each state that it may stand beside.
+func TestReasons_EachHasAParagraph(t *testing.T) {
+	page := read(t, "docs/reasons.md")
+	for state, reasons := range ledger.Reasons {
+		_, section, found := strings.Cut(page, "\n## "+string(state)+"\n")
+		if !found {
+			t.Errorf("docs/reasons.md has no heading %s", state)
+			continue
+		}
+		section, _, _ = strings.Cut(section, "\n## ")
+		for _, r := range reasons {
+			if !strings.Contains(section, "**"+string(r)+"**") {
+				t.Errorf("docs/reasons.md does not explain %s under %s", r, state)
+			}
+		}
+	}
+}
+
+// Each module that go.mod requires directly stands in docs/dependencies.md.
+func TestDependencies_EachHasItsReason(t *testing.T) {
+	page := read(t, "docs/dependencies.md")
+	direct := regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(read(t, "go.mod"), -1)
+	if len(direct) < 5 {
+		t.Fatalf("only %d direct requirements found in go.mod", len(direct))
+	}
+	for _, m := range direct {
+		if name := strings.TrimSuffix(m[1], "/v2"); !strings.Contains(page, m[1]) && !strings.Contains(page, name) && !strings.Contains(m[1], "/koanf/") {
+			t.Errorf("docs/dependencies.md gives no reason for %s", m[1])
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
