@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"modernc.org/sqlite"
@@ -20,6 +21,9 @@ type bench10 struct {
 	queued chan struct{}
 	poison func(t *tx, op *operation) // runs before the poisoned claim, each time it is tried
 	heal   func(t *tx)                // runs before every other operation
+	locked func()                     // runs once, when ten claims wait and the writer has no transaction
+
+	committed atomic.Value // func(): runs once, after the next commit
 
 	mu       sync.Mutex
 	poisoned int // place in the group
@@ -49,6 +53,13 @@ func newBench10(t *testing.T) *bench10 {
 			b.heal(t)
 		}
 	}
+	b.o.hooks.commit = func(do func() error) error {
+		err := do()
+		if f, _ := b.committed.Swap(func() {}).(func()); f != nil {
+			f()
+		}
+		return err
+	}
 	b.s = opened(t, b.o)
 	return b
 }
@@ -68,21 +79,21 @@ func (b *bench10) group(t *testing.T, poisoned int, claims []ledger.Claim) []err
 	b.poisoned, b.seen = poisoned, map[*operation]int{}
 	b.mu.Unlock()
 	hold, holding := make(chan struct{}), make(chan struct{})
-	var all sync.WaitGroup
-	all.Go(func() {
-		if err := b.s.write(0, func(*tx) error {
-			close(holding)
-			<-hold
-			return nil
-		}); err != nil {
-			t.Error(err)
-		}
+	b.committed.Store(func() {
+		close(holding)
+		<-hold
 	})
+	var all sync.WaitGroup
+	all.Go(func() { b.quietly(t, func(*tx) error { return nil }) })
 	<-holding
 	answers := make([]error, len(claims))
 	for i := range claims {
 		all.Go(func() { _, answers[i] = b.s.Claim(claims[i : i+1]) })
 		<-b.queued
+	}
+	if b.locked != nil {
+		b.locked()
+		b.locked = nil
 	}
 	close(hold)
 	all.Wait()

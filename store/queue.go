@@ -31,7 +31,7 @@ func (s *Store) write(rows int, do func(*tx) error) error {
 	if w == nil {
 		return errReadOnly
 	}
-	if err, _ := w.condition(); err != nil {
+	if _, err := w.condition(); err != nil {
 		return err
 	}
 	op := &operation{do: do, rows: rows, done: make(chan struct{})}

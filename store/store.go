@@ -140,7 +140,7 @@ func (s *Store) Condition() ledger.Condition {
 		c.Err = errReadOnly
 		return c
 	}
-	c.Err, c.Barriers = s.writer.condition()
+	c.Barriers, c.Err = s.writer.condition()
 	switch {
 	case c.Err != nil:
 	case s.damage.Load() != nil:

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"os"
 	"os/exec"
@@ -276,17 +278,30 @@ func TestSpace_LooksOnceASecondAndAfterAFullDisk(t *testing.T) {
 
 // Another process that holds the write lock costs a group one wait, not one for each operation.
 func TestGroup_WithoutATransactionNothingIsTriedAlone(t *testing.T) {
-	o := created(t)
-	s := opened(t, o)
-	if _, err := s.writer.tx.exec("PRAGMA busy_timeout(1)"); err != nil {
+	b := newBench10(t)
+	var out bytes.Buffer
+	b.s.log = slog.New(slog.NewTextHandler(&out, nil))
+	if _, err := b.s.writer.tx.exec("PRAGMA busy_timeout(1)"); err != nil {
 		t.Fatal(err)
 	}
-	db := visit(t, o)
-	mustExec(t, db, "BEGIN IMMEDIATE")
-	_, err := s.Claim([]ledger.Claim{claimOf(1)})
-	wantErr(t, err, ledger.ErrUnavailable)
+	db := visit(t, b.o)
+	claims := make([]ledger.Claim, 10)
+	for i := range claims {
+		claims[i] = claimOf(i)
+	}
+	b.locked = func() { mustExec(t, db, "BEGIN IMMEDIATE") }
+	for _, err := range b.group(t, -1, claims) {
+		wantErr(t, err, ledger.ErrUnavailable)
+	}
+	if waits := strings.Count(out.String(), "no transaction could be opened"); waits != 1 {
+		t.Fatalf("%d waits for the lock:\n%s", waits, out.String())
+	}
 	mustExec(t, db, "ROLLBACK")
-	claimed(t, s, claimOf(1))
+	for _, err := range b.group(t, -1, claims) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // What panics in the writer ends the process: the next start knows what is open.
