@@ -169,6 +169,9 @@ func TestAcceptRestored_SendsOnlyWhatWasClaimedSince(t *testing.T) {
 						if i == 0 {
 							claimed(t, s, since)
 						}
+						if moved, err := s.Recover(after(time.Hour), true, expiry); err != nil || moved != 0 {
+							t.Fatalf("once more: %d rows moved, %v", moved, err)
+						}
 					})
 				}
 			}
@@ -254,4 +257,48 @@ func TestRestored_TheRightLedgerPutBackIsInOrder(t *testing.T) {
 		}
 		taken(t, s, row(t, s, claim.ID))
 	})
+}
+
+// An accepted copy is another ledger than every copy of what stood here before, however far that one had come.
+func TestAcceptRestored_NoOtherCopyIsMistakenForIt(t *testing.T) {
+	for name, lockLost := range map[string]bool{"with its lock file": false, "on another machine": true} {
+		t.Run(name, func(t *testing.T) {
+			o := servedTwice(t)
+			old, later := options(t), options(t)
+			copyLedger(t, o, old, "")
+			for range 5 {
+				served(t, o, func(*Store) {})
+			}
+			copyLedger(t, o, later, "")
+			copyLedger(t, old, o, "")
+			if lockLost {
+				remove1(t, o.Path+".lock")
+			}
+			if err := AcceptRestored(o); err != nil {
+				t.Fatal(err)
+			}
+			copyLedger(t, later, o, "")
+			served(t, o, func(s *Store) {
+				if !s.Condition().Restored {
+					t.Fatal("a copy from before the acceptance counts as the ledger")
+				}
+			})
+		})
+	}
+}
+
+// A barrier in a ledger that waits to be accepted leaves the lock file alone.
+func TestRestored_ABarrierTellsTheLockFileNothing(t *testing.T) {
+	o, _ := restoredLedger(t)
+	var f failing
+	o.hooks.commit = f.commit
+	before := sums(t, o)[".lock"]
+	served(t, o, func(s *Store) {
+		f.next(1)
+		_, err := s.Claim([]ledger.Claim{claimOf(2)})
+		wantErr(t, err, ledger.ErrUnavailable)
+	})
+	if sums(t, o)[".lock"] != before {
+		t.Fatal("the lock file was changed")
+	}
 }

@@ -229,6 +229,20 @@ func TestQueue_AGroupIsBounded(t *testing.T) {
 	}
 }
 
+// What was done is answered as done, also when the writer has ended meanwhile.
+func TestQueue_WhatWasDoneIsAnsweredAsDone(t *testing.T) {
+	w := &writer{ended: make(chan struct{})}
+	close(w.ended)
+	op := &operation{done: make(chan struct{})}
+	wantErr(t, w.wait(op), ledger.ErrUnavailable)
+	close(op.done)
+	for range 100 {
+		if err := w.wait(op); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestReserve_ClaimsStopAndClosesGoOn(t *testing.T) {
 	o := created(t)
 	s := opened(t, o)
