@@ -72,7 +72,7 @@ func TestGate_CredentialsWrongForAWhile(t *testing.T) {
 		t.Error("a closed gate let a second row pass")
 	}
 	p.fake.Behave(fake.Accept)
-	eventually(t, "the probe opens the gate", func() bool { return s.api.none(context.Background(), "claimed", "sending") })
+	s.idle()
 	if g := s.closed(); len(g) != 0 {
 		t.Errorf("/readyz shows %+v", g)
 	}

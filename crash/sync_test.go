@@ -132,7 +132,7 @@ func (c *spoiled) settle(t *testing.T, told answer, stage string, kill bool) {
 	if told.Status == http.StatusAccepted && (told.ID != rows[0].ID || rows[0].Status != http.StatusOK) {
 		t.Errorf("evt-1 was acknowledged as %s and is %s now, status %d", told.ID, rows[0].ID, rows[0].Status)
 	}
-	eventually(t, "nothing is left to send", func() bool { return c.s.api.none(ctx, "claimed", "sending") })
+	c.s.idle()
 	first, err := c.s.api.get(ctx, rows[0].ID)
 	if err != nil {
 		t.Fatal(err)
