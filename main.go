@@ -39,15 +39,16 @@ func initLedger(_ context.Context, c config.Config) error {
 }
 
 // check re-derives every row and reports what differs; it reads only, beside a running service if there is one.
-func check(ctx context.Context, c config.Config, found func(cli.Difference)) (int64, error) {
+func check(ctx context.Context, c config.Config) (cli.Differences, error) {
 	s, err := store.OpenReadOnly(storeOptions(c, newLog(c.Log)))
 	if err != nil {
-		return 0, asExit(err)
+		return cli.Differences{}, asExit(err)
 	}
-	rows, err := ledger.Check(ctx, s, func(d ledger.Difference) {
-		found(cli.Difference{ID: d.ID, Seq: d.Seq, Rule: d.Rule, Detail: d.Detail})
+	d := cli.Differences{Found: []cli.Difference{}}
+	d.Rows, err = ledger.Check(ctx, s, func(f ledger.Difference) {
+		d.Found = append(d.Found, cli.Difference{ID: f.ID, Rule: f.Rule, Detail: f.Detail})
 	})
-	return rows, errors.Join(err, s.Shut())
+	return d, errors.Join(err, s.Shutdown())
 }
 
 // restoreAccept makes an old or moved copy the ledger again: a person has settled what it cannot know.
@@ -57,7 +58,7 @@ func restoreAccept(_ context.Context, c config.Config) error {
 
 // asExit gives errors about the files their exit code.
 func asExit(err error) error {
-	for _, e := range []error{store.ErrMissing, store.ErrExists, store.ErrLocked, store.ErrNewer, store.ErrDamaged, store.ErrForeign} {
+	for _, e := range []error{store.ErrMissing, store.ErrNoLedger, store.ErrExists, store.ErrLocked, store.ErrNewer, store.ErrDamaged, store.ErrForeign, store.ErrPlatform} {
 		if errors.Is(err, e) {
 			return &cli.ExitError{Code: cli.ExitLedger, Err: err}
 		}

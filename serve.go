@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"log/slog"
 	"net"
 	"os"
@@ -13,6 +15,7 @@ import (
 	"sendonce/api"
 	"sendonce/config"
 	"sendonce/ledger"
+	"sendonce/providers"
 	"sendonce/store"
 )
 
@@ -27,6 +30,7 @@ type service struct {
 
 // serve runs the service until ctx is done and everything in flight has ended.
 func serve(ctx context.Context, c config.Config) error {
+	log.SetOutput(io.Discard) // net/http prints bytes of unasked answers there, and they may hold content
 	s, err := start(ctx, c, newLog(c.Log))
 	if err != nil {
 		return err
@@ -45,11 +49,11 @@ func start(ctx context.Context, c config.Config, log *slog.Logger) (_ *service, 
 	if s.store, err = openStore(c, log); err != nil {
 		return nil, err
 	}
-	providers, err := c.Outlets()
+	adapters, err := outlets(c)
 	if err != nil {
 		return nil, err
 	}
-	s.ledger = ledger.New(s.store, providers, c.Ledger(), log)
+	s.ledger = ledger.New(s.store, adapters, c.Ledger(), log)
 	moved, err := s.ledger.Recover(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("closing what the last process left open: %w", err)
@@ -97,7 +101,7 @@ func (s *service) close() error {
 		err = s.ln.Close()
 	}
 	if s.store != nil {
-		err = errors.Join(err, s.store.Shut())
+		err = errors.Join(err, s.store.Shutdown())
 	}
 	return err
 }
@@ -107,7 +111,7 @@ func (s *service) close() error {
 func openStore(c config.Config, log *slog.Logger) (*store.Store, error) {
 	o := storeOptions(c, log)
 	s, err := store.Open(o)
-	if !errors.Is(err, store.ErrMissing) || c.Real() {
+	if !errors.Is(err, store.ErrNoLedger) || c.Real() {
 		return s, asExit(err)
 	}
 	if err := store.Create(o); err != nil {
@@ -122,11 +126,31 @@ func storeOptions(c config.Config, log *slog.Logger) store.Options {
 	return store.Options{Path: c.Database, Schema: schema, Reserve: int64(c.Storage.Reserve), Log: log}
 }
 
+// outlets makes the configured providers.
+func outlets(c config.Config) ([]ledger.ProviderSettings, error) {
+	var out []ledger.ProviderSettings
+	for _, name := range c.ProviderNames() {
+		p := c.Providers[name]
+		adapter, err := p.Settings.New(name, p.Common)
+		if err != nil {
+			return nil, fmt.Errorf("provider %s: %w", name, err)
+		}
+		out = append(out, ledger.ProviderSettings{
+			Name: name, Type: p.Type, Channels: providers.Types[p.Type].Channels, Provider: adapter,
+			Timeout: p.Timeout, Rate: float64(p.Rate), Workers: p.Workers,
+		})
+	}
+	return out, nil
+}
+
 // apiSettings turns the configuration's keys into the API's.
 func apiSettings(c config.Config) api.Settings {
 	s := api.Settings{AcceptIdempotencyKey: c.Keys.Header == config.HeaderAccept, PublicURL: c.PublicURL, Version: version()}
 	for _, k := range c.Auth.Keys {
-		key := api.AccessKey{Name: k.Name, Roles: k.Roles}
+		key := api.AccessKey{Name: k.Name}
+		for _, r := range k.Roles {
+			key.Roles = append(key.Roles, api.Role(r))
+		}
 		if _, err := hex.Decode(key.SHA256[:], []byte(k.SHA256)); err != nil {
 			panic("main: the configuration let a wrong hash pass: " + err.Error())
 		}

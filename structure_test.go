@@ -14,11 +14,11 @@ import (
 var arrows = map[string][]string{
 	".":         {"api", "cli", "config", "ledger", "providers", "store"},
 	"api":       {"ledger"},
-	"bench":     {},
+	"bench":     {"bench"},
 	"cli":       {"api", "config"},
 	"config":    {"ledger", "providers", "store"},
 	"crash":     {},
-	"fake":      {},
+	"fake":      {"fake"}, // its command
 	"ledger":    {},
 	"providers": {"ledger"},
 	"store":     {"ledger"},

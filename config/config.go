@@ -5,6 +5,8 @@
 package config
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"time"
 
 	"sendonce/ledger"
@@ -44,6 +46,13 @@ type Key struct {
 	SHA256 string   `koanf:"sha256"` // 64 hex digits, lower case
 	Roles  []string `koanf:"roles"`  // of Roles
 	Source string   `koanf:"source"` // empty: not bound to a source
+}
+
+// Sum is the hash as bytes.
+func (k Key) Sum() [sha256.Size]byte {
+	var sum [sha256.Size]byte
+	_, _ = hex.Decode(sum[:], []byte(k.SHA256)) // Load let only hex digits through
+	return sum
 }
 
 // The roles of a key.
@@ -130,6 +139,10 @@ type Source struct {
 // Load reads and checks everything. The error is an *Error with all faults.
 func Load(s Source) (Config, error) { return load(s, providers.Types) }
 
+// load takes the table of types as an argument, so that tests have types with every kind of setting.
+//
+// Each place is checked on its own first, since a later one must not hide the faults of an earlier one; then
+// all are merged, and what is in force is checked as a whole.
 func load(s Source, table map[string]providers.Type) (Config, error) {
 	found := &faults{}
 	file := fileLayer(s, found)
@@ -140,7 +153,7 @@ func load(s Source, table map[string]providers.Type) (Config, error) {
 		d.check(l)
 	}
 	all := append(layers{defaultLayer(given, table)}, given...)
-	c := Config{table: table, sources: all}
+	c := Config{table: table, sources: all.withoutValues()}
 	d.settle(&c, all.merge())
 	c.validate(found)
 	if err := found.err(); err != nil {

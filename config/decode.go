@@ -4,10 +4,7 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
-	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"sendonce/providers"
 )
@@ -41,6 +38,7 @@ func (d *decoder) settle(c *Config, tree map[string]any) {
 	d.section(reflect.ValueOf(c).Elem(), tree, "")
 }
 
+// fault notes a fault of the layer that is read. It returns false, for callers that answer whether a value fits.
 func (d *decoder) fault(path, format string, args ...any) bool {
 	if !d.quiet {
 		d.faults.add(d.layer.where(path), path, format, args...)
@@ -60,7 +58,7 @@ func (d *decoder) value(v reflect.Value, raw any, path string) bool {
 				return d.fault(path, "must be text")
 			}
 		default:
-			return d.parsed(text.UnmarshalText([]byte(fmt.Sprint(raw))), path)
+			return d.parsed(v, text.UnmarshalText([]byte(fmt.Sprint(raw))), path)
 		}
 	}
 	switch v.Kind() {
@@ -83,11 +81,15 @@ func (d *decoder) value(v reflect.Value, raw any, path string) bool {
 	}
 }
 
-func (d *decoder) parsed(err error, path string) bool {
-	if err != nil {
-		return d.fault(path, "%v", err)
+// parsed reports what a type says of its own text; a rate's error cites it.
+func (d *decoder) parsed(v reflect.Value, err error, path string) bool {
+	switch {
+	case err == nil:
+		return true
+	case v.Type() == reflect.TypeFor[providers.Rate]():
+		return d.fault(path, "must be a whole number over s, m or h, such as 10/s, and at most %d/s", providers.MaxRate)
 	}
-	return true
+	return d.fault(path, "%v", err)
 }
 
 // section reads the keys of a struct. It answers for the section as a whole, and faulty values are taken out.
@@ -149,6 +151,7 @@ func (d *decoder) element(t reflect.Type, name string) reflect.Value {
 	return elem
 }
 
+// list reads every item, so that all their faults are seen, and answers for the list as a whole.
 func (d *decoder) list(v reflect.Value, raw any, path string) bool {
 	items, ok := raw.([]any)
 	if !ok {
@@ -157,78 +160,10 @@ func (d *decoder) list(v reflect.Value, raw any, path string) bool {
 	v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
 	good := true
 	for i, item := range items {
-		good = d.value(v.Index(i), item, index(path, i)) && good
+		fits := d.value(v.Index(i), item, index(path, i))
+		if _, section := item.(map[string]any); !section { // a section lost its faulty keys and may stay
+			good = good && fits
+		}
 	}
 	return good
-}
-
-// scalar reads one value. The environment gives numbers as text, a file must not.
-func (d *decoder) scalar(v reflect.Value, raw any, path string) bool {
-	text, isText := raw.(string)
-	switch {
-	case v.Type() == durationType:
-		return d.duration(v, text, isText, path)
-	case v.Kind() == reflect.String:
-		if !isText {
-			return d.fault(path, "must be text: put it in quotes")
-		}
-		if strings.TrimSpace(text) == "" {
-			return d.fault(path, "is empty: give it a value or leave it out")
-		}
-		if !utf8.ValidString(text) {
-			return d.fault(path, "must be valid UTF-8")
-		}
-		v.SetString(text)
-		return true
-	case isText && !d.layer.text:
-		return d.fault(path, "must be %s, without quotes", kindName(v.Kind()))
-	}
-	if !isText {
-		text = fmt.Sprint(raw)
-	}
-	return d.number(v, text, path)
-}
-
-func (d *decoder) duration(v reflect.Value, text string, isText bool, path string) bool {
-	length, err := time.ParseDuration(text)
-	if !isText || err != nil {
-		return d.fault(path, "must be a duration with a unit, such as 30s, 10m or 72h")
-	}
-	if length < 0 {
-		return d.fault(path, "must not be negative")
-	}
-	v.SetInt(int64(length))
-	return true
-}
-
-func (d *decoder) number(v reflect.Value, text, path string) bool {
-	switch v.Kind() {
-	case reflect.Bool:
-		if text != "true" && text != "false" {
-			return d.fault(path, "must be true or false")
-		}
-		v.SetBool(text == "true")
-	case reflect.Int, reflect.Int64:
-		n, err := strconv.ParseInt(text, 10, 32)
-		if err != nil {
-			return d.fault(path, "must be a whole number")
-		}
-		v.SetInt(n)
-	case reflect.Float64:
-		n, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return d.fault(path, "must be a number")
-		}
-		v.SetFloat(n)
-	default:
-		panic("config: no rule for settings of type " + v.Type().String())
-	}
-	return true
-}
-
-func kindName(k reflect.Kind) string {
-	if k == reflect.Bool {
-		return "true or false"
-	}
-	return "a number"
 }

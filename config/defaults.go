@@ -59,6 +59,7 @@ func names(said map[string]any, channel, provider string) bool {
 	return slices.Contains(list, any(provider))
 }
 
+// providerDefaults has the limits of every configured provider, and log where somebody needs it.
 func providerDefaults(configured map[string]any, withLog bool, table map[string]providers.Type) map[string]any {
 	out := map[string]any{}
 	for name, raw := range configured {
@@ -77,6 +78,7 @@ func providerDefaults(configured map[string]any, withLog bool, table map[string]
 	return out
 }
 
+// typeDefaults are written as a file would have them, so that all layers are read the same way.
 func typeDefaults(t providers.Type) map[string]any {
 	return map[string]any{"workers": max(t.Workers, 1), "repeat_window": t.RepeatWindow.String()}
 }

@@ -49,7 +49,8 @@ func envLayer(env []string, d *decoder) layer {
 		case strings.TrimSpace(text) == "":
 			d.faults.add(name, strings.Join(path, "."), "is empty: give it a value or unset it")
 		case isSection(setting.Type()):
-			d.faults.add(name, strings.Join(path, "."), "is a section: set one of its settings, after two more underscores")
+			// Without a key, so that faults of the settings in the section are reported beside it.
+			d.faults.add(name, "", "leads to a section: set one of its settings, after two more underscores")
 		default:
 			value, ok := envValue(setting, text)
 			if !ok {

@@ -38,6 +38,7 @@ func (e *Error) Error() string {
 // faults collects, so that a person mends a file once and not line by line.
 type faults struct{ list []Fault }
 
+// add notes a fault. No argument may be a value of a setting, only names and bounds.
 func (f *faults) add(source, key, format string, args ...any) {
 	f.list = append(f.list, Fault{Source: source, Key: printable(key), Detail: fmt.Sprintf(format, args...)})
 }
@@ -83,6 +84,7 @@ func lineOrder(a, b string) bool {
 	return lineA < lineB
 }
 
+// splitLine parts "file:12"; a source without a line has 0.
 func splitLine(source string) (string, int) {
 	i := strings.LastIndexByte(source, ':')
 	if i < 0 {

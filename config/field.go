@@ -38,6 +38,7 @@ func fieldsOf(v reflect.Value) fields {
 	return out
 }
 
+// find looks a setting up by its name.
 func (fs fields) find(name string) (reflect.Value, bool) {
 	for _, f := range fs {
 		if f.name == name {
@@ -47,6 +48,7 @@ func (fs fields) find(name string) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
+// names are all that a person may write in this section, for suggestions.
 func (fs fields) names() []string {
 	var out []string
 	for _, f := range fs {
@@ -87,6 +89,8 @@ func (d *decoder) secretFiles(known fields, raw map[string]any, path string) boo
 	return good
 }
 
+// secretFile reads one secret. Editors and shells end a file with a newline that is no part of the secret, so
+// one is cut; more than one is somebody's wish.
 func (d *decoder) secretFile(given any, key string) (string, bool) {
 	file, ok := given.(string)
 	if !ok || file == "" {

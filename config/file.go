@@ -101,6 +101,7 @@ func (f *yamlFile) mapping(n *yaml.Node, path string) {
 	n.Content = kept
 }
 
+// value notes where a value stands and goes down into it.
 func (f *yamlFile) value(n *yaml.Node, path string, line int) {
 	f.marks[path] = f.place(line)
 	switch n.Kind {
@@ -113,12 +114,15 @@ func (f *yamlFile) value(n *yaml.Node, path string, line int) {
 	}
 }
 
+// fault notes a fault of a line.
 func (f *yamlFile) fault(line int, key, format string, args ...any) {
 	f.faults.add(f.place(line), key, format, args...)
 }
 
+// place names a line as editors and compilers do.
 func (f *yamlFile) place(line int) string { return f.marks[""] + ":" + strconv.Itoa(line) }
 
+// join adds a name to a path of settings.
 func join(path, name string) string {
 	if path == "" {
 		return name
@@ -126,11 +130,13 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
+// index adds the place in a list to a path of settings.
 func index(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 // quoted is what a YAML error cites from the file; an unquoted secret that starts with * would stand there.
 var quoted = regexp.MustCompile("(?s)'.*'|`.*`|\".*\"")
 
+// hideQuoted is the text of a YAML error without what it cites.
 func hideQuoted(err error) string {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	return quoted.ReplaceAllString(strings.Join(strings.Fields(text), " "), "…")

@@ -15,11 +15,21 @@ type layer struct {
 	marks map[string]string // key to the place where it stands; "" is the layer itself
 }
 
-// where names the place of a key, or of the nearest section above it that has one.
+// where names the place of a key, or of the nearest section above it that has one: its own, else the first
+// place of what stands in it, since variables name no sections.
 func (l layer) where(key string) string {
 	for ; key != ""; key = parent(key) {
 		if place, ok := l.marks[key]; ok {
 			return place
+		}
+		first := ""
+		for k, place := range l.marks {
+			if within(k, key) && (first == "" || place < first) {
+				first = place
+			}
+		}
+		if first != "" {
+			return first
 		}
 	}
 	return l.marks[""]
@@ -73,6 +83,34 @@ func (ls layers) merge() map[string]any {
 		}
 	}
 	return k.Raw()
+}
+
+// withoutValues keeps what says who decides a key, and drops the values: there are secrets among them.
+func (ls layers) withoutValues() layers {
+	out := make(layers, len(ls))
+	for i, l := range ls {
+		out[i] = layer{tree: shape(l.tree).(map[string]any), marks: l.marks}
+	}
+	return out
+}
+
+// shape copies sections and the length of lists; every value becomes nil.
+func shape(raw any) any {
+	switch v := raw.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, inner := range v {
+			out[name] = shape(inner)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, inner := range v {
+			out[i] = shape(inner)
+		}
+		return out
+	}
+	return nil
 }
 
 // decides finds the layer that has the last word about a key.

@@ -55,12 +55,14 @@ func (c Config) node(v reflect.Value, path string) *yaml.Node {
 	panic("config: no way to show settings of type " + v.Type().String())
 }
 
+// leaf makes a line of a value, with the place that decides it as a comment.
 func (c Config) leaf(n *yaml.Node, path string) *yaml.Node {
 	n.Kind = yaml.ScalarNode
 	n.LineComment = c.sources.where(path)
 	return n
 }
 
+// section shows the settings of a struct in the order of the documentation.
 func (c Config) section(v reflect.Value, path string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	for _, f := range fieldsOf(v) {
@@ -69,6 +71,7 @@ func (c Config) section(v reflect.Value, path string) *yaml.Node {
 	return filled(n)
 }
 
+// named shows sections by name, sorted: the order of a map would differ from run to run.
 func (c Config) named(v reflect.Value, path string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	keys := map[string]reflect.Value{}
@@ -101,6 +104,7 @@ func (c Config) list(v reflect.Value, path string) *yaml.Node {
 	return filled(n)
 }
 
+// dropComments leaves one comment to a section on one line, and none inside it.
 func dropComments(n *yaml.Node) {
 	for _, inner := range n.Content {
 		inner.LineComment = ""
@@ -111,6 +115,7 @@ func dropComments(n *yaml.Node) {
 	}
 }
 
+// filled leaves out a section in which nothing is set.
 func filled(n *yaml.Node) *yaml.Node {
 	if len(n.Content) == 0 {
 		return nil
@@ -118,6 +123,7 @@ func filled(n *yaml.Node) *yaml.Node {
 	return n
 }
 
+// appendPair adds a setting; one that is not set adds nothing.
 func appendPair(content []*yaml.Node, name string, value *yaml.Node) []*yaml.Node {
 	if value == nil {
 		return content

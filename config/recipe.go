@@ -14,6 +14,7 @@ type Recipe struct {
 	Length    int      `koanf:"length"`
 }
 
+// shippedRecipes may be named without saying what they are.
 func shippedRecipes() []ledger.Recipe {
 	return []ledger.Recipe{ledger.RecipeEvent(), ledger.RecipeTypeUserEvent()}
 }

@@ -15,6 +15,7 @@ import (
 
 var providerName = regexp.MustCompile(`^[a-z0-9_]{1,64}$`)
 
+// providers checks names, types and the settings that all types share; the rest is the type's own to judge.
 func (v checker) providers() {
 	types := slices.Sorted(maps.Keys(v.table))
 	for name, p := range v.Providers {
@@ -46,6 +47,7 @@ func (v checker) providers() {
 	}
 }
 
+// channels checks the rules of every channel, the defaults of those that were not configured included.
 func (v checker) channels() {
 	for name, ch := range v.Channels {
 		at := join("channels", string(name))
@@ -131,6 +133,7 @@ func (v checker) onAmbiguous(at string, rule ledger.OnAmbiguous, after, expiry t
 	}
 }
 
+// policies checks each policy by itself. One that matches everything or changes nothing was meant otherwise.
 func (v checker) policies() {
 	if len(v.Policies) > MaxNames {
 		v.fault("policies", "must have at most %d items", MaxNames)
@@ -164,6 +167,8 @@ func (v checker) policies() {
 	}
 }
 
+// recipes checks how keys are made. Names are unique, since a row remembers its recipe by name: a second one of
+// the same name would not find the rows of the first.
 func (v checker) recipes() {
 	if len(v.Keys.Recipes) == 0 {
 		v.fault("keys.recipes", "must name at least one recipe: event or type-user-event, or one of your own")
@@ -183,6 +188,7 @@ func (v checker) recipes() {
 	word(v, "keys.on_message_change", v.Keys.OnMessageChange, ledger.MessageChangeRefuse, ledger.MessageChangeAccept)
 }
 
+// rest checks the small sections.
 func (v checker) rest() {
 	v.between("near_duplicate.window", v.NearDuplicate.Window, time.Second, MaxWindow)
 	word(v, "near_duplicate.action", v.NearDuplicate.Action, NearWarn, NearOff)
@@ -194,6 +200,7 @@ func (v checker) rest() {
 	word(v, "log.format", v.Log.Format, "text", "json")
 }
 
+// channelNames are the channels as text.
 func channelNames() []string {
 	names := make([]string, len(ledger.Channels))
 	for i, c := range ledger.Channels {

@@ -62,12 +62,14 @@ func (c *Config) validate(found *faults) {
 	v.rest()
 }
 
+// fault notes a fault at the place that decides the key.
 func (v checker) fault(key, format string, args ...any) {
 	if !v.faults.covers(key) {
 		v.faults.add(v.sources.where(key), key, format, args...)
 	}
 }
 
+// between checks a duration against its bounds, which count as allowed.
 func (v checker) between(key string, d, least, most time.Duration) {
 	if d < least || d > most {
 		v.fault(key, "must be %s to %s", span(least), span(most))
@@ -94,12 +96,15 @@ func oneOf(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
+// server checks how the service is reached. Without keys that is from this machine alone: whoever reaches the
+// service could send in the owner's name and at the owner's cost.
 func (v checker) server() {
+	open := len(v.Auth.Keys) == 0 && !v.faults.covers("auth.keys")
 	host, port, err := net.SplitHostPort(v.Listen)
 	n, portErr := strconv.ParseUint(port, 10, 16)
 	if err != nil || portErr != nil {
 		v.fault("listen", "must be host:port, such as 127.0.0.1:8484, with a port from 0 (any free one) to 65535")
-	} else if len(v.Auth.Keys) == 0 && !loopback(host) {
+	} else if open && !loopback(host) {
 		v.fault("listen", "must be a loopback address, such as 127.0.0.1:%d, as long as auth.keys is empty: whoever reaches the service could send", n)
 	}
 	if v.Database == ":memory:" || strings.HasPrefix(v.Database, "file:") || strings.ContainsRune(v.Database, 0) {
@@ -114,11 +119,12 @@ func (v checker) server() {
 		v.fault("public_url", "must be a URL such as https://notify.example.test")
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		v.fault("public_url", "must have no user name, query or fragment")
-	case len(v.Auth.Keys) == 0:
+	case open:
 		v.fault("public_url", "needs auth.keys: a service that others reach must know its callers")
 	}
 }
 
+// loopback reports whether only this machine reaches an address. An empty host is every address of the machine.
 func loopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
@@ -127,6 +133,8 @@ func loopback(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
+// keys checks the API keys. One hash under two names would leave open who acted; more than two keys of one name
+// are no rotation.
 func (v checker) keys() {
 	if len(v.Auth.Keys) > MaxNames {
 		v.fault("auth.keys", "must have at most %d items", MaxNames)
@@ -158,6 +166,7 @@ func (v checker) keys() {
 	}
 }
 
+// roles checks the roles of one key. A key without any could do nothing and was meant otherwise.
 func (v checker) roles(key string, roles []string) {
 	if len(roles) == 0 {
 		v.fault(key, "must name at least one of %s", oneOf(Roles))
@@ -170,8 +179,10 @@ func (v checker) roles(key string, roles []string) {
 	}
 }
 
+// isHash reports whether s is a SHA-256 in lower-case hex.
 func isHash(s string) bool {
 	return len(s) == len(emptyHash) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
+// hasControl reports whether a text would break a line or a terminal.
 func hasControl(s string) bool { return strings.IndexFunc(s, unicode.IsControl) >= 0 }

@@ -9,25 +9,31 @@ const (
 	clockJump   = 10 * time.Second // a wall clock that moved by more than this against the monotonic one jumped
 	clockRest   = time.Minute      // how long expiry stands still after a jump
 	clockBehind = 2 * time.Second  // tolerated lag of the wall clock behind the ledger
+	clockMelt   = 10               // while it lags more, the ledger's time runs this much slower: by one part in ten
 )
 
 // clock gives the ledger's time: it follows the wall clock forward, never goes back, and keeps running by the
-// monotonic clock while the wall clock is behind. So a wait lasts as long as it should, and stored times
-// never run backwards.
+// monotonic clock while the wall clock is behind. So a wait lasts about as long as it should, stored times never run
+// backwards, and a ledger that once believed a clock in the future comes back to the present: an hour takes ten.
 type clock struct {
-	wall func() time.Time
+	wall      func() time.Time
+	monotonic func() time.Duration // since any moment: it runs on whatever the wall clock is set to
 
 	mu     sync.Mutex
-	at     time.Time // wall reading of the last look; carries the monotonic reading
-	time   time.Time // the ledger's time at that look
-	jumped time.Time // the ledger's time of the last jump; zero: none
+	at     time.Time     // wall reading of the last look
+	ran    time.Duration // monotonic reading of the last look
+	time   time.Time     // the ledger's time at that look
+	jumped time.Time     // the ledger's time of the last jump; zero: none
 	behind bool
 }
 
-// newClock starts at the newest time that the ledger holds, or now when that is later.
-func newClock(wall func() time.Time) *clock {
-	at := wall()
-	return &clock{wall: wall, at: at, time: at.UTC().Round(0)}
+// newClock starts now. A newer time that the ledger holds is told by atLeast.
+func newClock() *clock {
+	start := time.Now()
+	c := &clock{wall: time.Now, monotonic: func() time.Duration { return time.Since(start) }}
+	c.at = start.UTC().Round(0)
+	c.time = c.at
+	return c
 }
 
 // atLeast tells the clock about a time that the ledger holds.
@@ -56,17 +62,20 @@ func (c *clock) steady() bool {
 }
 
 func (c *clock) look() {
-	at := c.wall()
-	passed := at.Sub(c.at) // monotonic
-	moved := at.Round(0).Sub(c.at.Round(0))
-	c.at = at
-	c.time = c.time.Add(passed)
-	if d := moved - passed; d > clockJump || d < -clockJump {
-		c.jumped = c.time
+	at, ran := c.wall().UTC().Round(0), c.monotonic()
+	moved, passed := at.Sub(c.at), ran-c.ran
+	jump := moved - passed
+	c.at, c.ran = at, ran
+	if c.behind {
+		passed -= passed / clockMelt
 	}
-	lead := at.UTC().Round(0).Sub(c.time)
+	c.time = c.time.Add(passed)
+	lead := at.Sub(c.time)
 	if lead > 0 {
-		c.time = c.time.Add(lead)
+		c.time = at
 	}
 	c.behind = lead < -clockBehind
+	if jump > clockJump || jump < -clockJump {
+		c.jumped = c.time // after it, or a jump forward would be its own rest
+	}
 }

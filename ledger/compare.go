@@ -176,7 +176,8 @@ func (c *canonical) object(dst []byte) ([]byte, error) {
 	if _, err := c.dec.ReadToken(); err != nil {
 		return dst, err
 	}
-	return append(dst, '}'), sortMembers(dst, members)
+	err := sortMembers(dst, members)
+	return append(dst, '}'), err
 }
 
 // member is where one member stands in the canonical text.

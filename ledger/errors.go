@@ -23,6 +23,7 @@ var (
 	ErrPast         = errors.New("expires_at has passed")                     // expired_already
 	ErrNeedAccept   = errors.New("the first message may have gone out: accept_duplicate is needed")
 	ErrOneState     = errors.New("release takes one state only")
+	ErrMayBeSent    = errors.New("this key may release only failed rows that are surely not sent") // role_missing
 )
 
 // FieldError names one field of a request and says what is right.

@@ -16,7 +16,7 @@ const MaxProvider = 64
 // before Unix time.
 var (
 	earliest = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
-	latest   = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	tooLate  = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
 // Validate returns every fault of an event at once, its fields named as in the JSON, or nil. What depends on
@@ -67,17 +67,14 @@ func (v *eventFaults) id(field, s string, max int, required bool) {
 			v.fault(field, "is required and must not be empty")
 		}
 		return
-	case isBlank(s):
-		v.fault(field, "must not be blank")
 	case longer(s, max):
 		v.fault(field, "must be at most "+strconv.Itoa(max)+" characters long")
-	}
-	if plainASCII(s) {
-		return
-	}
-	if !utf8.ValidString(s) {
+	case isBlank(s):
+		v.fault(field, "must not be blank")
+	case plainASCII(s):
+	case !utf8.ValidString(s):
 		v.fault(field, "must be valid UTF-8")
-	} else if hasControl(s) {
+	case hasControl(s):
 		v.fault(field, "must not contain control characters")
 	}
 }
@@ -112,7 +109,7 @@ func (v *eventFaults) times(e *Event) {
 		field string
 		at    time.Time
 	}{{"occurred_at", e.OccurredAt}, {"send_at", e.SendAt}, {"expires_at", e.ExpiresAt}} {
-		if !t.at.IsZero() && (t.at.Before(earliest) || t.at.After(latest)) {
+		if !t.at.IsZero() && (t.at.Before(earliest) || !t.at.Before(tooLate)) {
 			v.fault(t.field, "must be a time of the years 1970 to 9999")
 		}
 	}

@@ -24,7 +24,7 @@ func (l *Ledger) houseAt(t time.Time) {
 	}
 }
 
-// keepHouse acts on rows that wait for something else than their first sending, and writes suppressed repeats.
+// keepHouse acts on rows that wait for something else than their first sending.
 func (l *Ledger) keepHouse(ctx, work context.Context) {
 	for ctx.Err() == nil {
 		next, err := l.houseOnce(ctx, work)
@@ -32,17 +32,19 @@ func (l *Ledger) keepHouse(ctx, work context.Context) {
 			l.log.Error("housekeeping", "error", err)
 			next = l.clock.now().Add(storeRetry)
 		}
-		wait := l.until(next)
-		for wait > 0 { // repeats are written in between
-			step := min(wait, flushPause)
-			woken := sleep(ctx, l.wake, step)
-			if err := l.flushSuppressed(); err != nil {
-				l.log.Error("suppressed repeats are not written yet", "error", err)
-			}
-			if woken || ctx.Err() != nil {
-				break
-			}
-			wait -= step
+		sleep(ctx, l.wake, l.until(next))
+	}
+}
+
+// keepRepeats writes suppressed repeats, some at a time.
+func (l *Ledger) keepRepeats(ctx context.Context) {
+	for ctx.Err() == nil {
+		if !sleep(ctx, l.repeats.wake, idleLook) {
+			continue
+		}
+		sleep(ctx, nil, flushPause)
+		if err := l.flushSuppressed(); err != nil {
+			l.log.Error("suppressed repeats are not written yet", "error", err)
 		}
 	}
 }
@@ -113,11 +115,11 @@ func (l *Ledger) act(ctx, work context.Context, n Notification) (bool, error) {
 	case n.State != StateAmbiguous:
 		return true, nil
 	case n.NextAction == DoRepeat:
-		return l.startRepeat(work, n), nil
+		return l.startRepeat(work, n)
 	case n.NextAction == DoPolicy:
 		return true, l.policy(ctx, n, now)
 	}
-	return true, l.reschedule(n, 0)
+	return true, l.reschedule(n, l.repeatWait(0))
 }
 
 // expire ends a row whose time is over. What may have been sent is abandoned, not called expired.
@@ -174,9 +176,10 @@ func (l *Ledger) ask(n Notification) error {
 	return l.change(n, func(c *Change) { c.NextAction, c.DueAt = expiry(n) })
 }
 
-// reschedule finds a row's next piece of evidence anew.
-func (l *Ledger) reschedule(n Notification, step int) error {
-	return l.change(n, func(c *Change) { c.NextAction, c.DueAt = l.nextEvidence(n, step, n.UpdatedAt) })
+// reschedule finds a row's next piece of evidence anew, with a repeat not before wait.
+func (l *Ledger) reschedule(n Notification, wait time.Duration) error {
+	since := l.unknownSince(n)
+	return l.change(n, func(c *Change) { c.NextAction, c.DueAt = l.nextEvidence(n, wait, since) })
 }
 
 // change moves only next action and due time of a row, without a settlement.

@@ -36,9 +36,10 @@ func New(store Store, providers []ProviderSettings, s Settings, log *slog.Logger
 	l := &Ledger{
 		store: store, log: log, settings: s,
 		outlets: map[string]*outlet{},
-		clock:   newClock(time.Now),
+		clock:   newClock(),
 		random:  rand.Float64,
 		near:    newNearWatch(s.NearDuplicate.Window),
+		repeats: suppressions{wake: make(chan struct{}, 1)},
 		wake:    make(chan struct{}, 1),
 	}
 	for _, p := range providers {
@@ -67,7 +68,7 @@ func (l *Ledger) Recover(ctx context.Context) (int, error) {
 		if restored { // no policy sends on the word of an old copy
 			return expiry(n)
 		}
-		return l.nextEvidence(n, 0, n.UpdatedAt)
+		return l.nextEvidence(n, l.repeatWait(0), n.UpdatedAt)
 	})
 	if err != nil {
 		return 0, err

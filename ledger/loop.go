@@ -3,8 +3,6 @@ package ledger
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -25,6 +23,7 @@ func (l *Ledger) Run(ctx context.Context) error {
 		loops.Go(func() { l.dispatch(ctx, work, o) })
 	}
 	loops.Go(func() { l.keepHouse(ctx, work) })
+	loops.Go(func() { l.keepRepeats(ctx) })
 	<-ctx.Done()
 	l.draining.Store(true)
 	loops.Wait()
@@ -85,7 +84,11 @@ func (l *Ledger) runOnce(ctx, work context.Context, o *outlet) (time.Time, error
 		if at, ok := l.mayTake(o); !ok {
 			return at, nil
 		}
+		if at, ok := l.blocked(o); ok {
+			return at, nil
+		}
 		if err := l.refill(ctx, o); err != nil {
+			o.look()
 			return time.Time{}, err
 		}
 		target, next := l.road(o)
@@ -145,48 +148,6 @@ func (l *Ledger) refill(ctx context.Context, o *outlet) error {
 		o.fill(lane, rows, next)
 	}
 	return nil
-}
-
-// road says which outlet takes the next row of o: o itself while its gate lets something pass, else an open one of the
-// row's channel. With none it says when to look again.
-func (l *Ledger) road(o *outlet) (*outlet, time.Time) {
-	o.mu.Lock()
-	first, next, until := o.first(), o.nextDue, o.gate.Until()
-	passes := o.provider != nil && (o.gate.Open() || o.gate.Ready(l.clock.now()))
-	o.mu.Unlock()
-	if first == nil {
-		return nil, next
-	}
-	if passes {
-		return o, time.Time{}
-	}
-	if alt := l.alternative(o, first); alt != nil {
-		return alt, time.Time{}
-	}
-	o.forget() // nothing passes: the rows stay in the store, in their order
-	return nil, until
-}
-
-// alternative returns an open outlet of the row's channel that the row has not tried since its last wait; nil: none.
-func (l *Ledger) alternative(o *outlet, n *Notification) *outlet {
-	if n.Pinned || n.MaybeSent || n.Channel == Webhook && o.provider != nil {
-		return nil
-	}
-	for _, name := range l.settings.Channels[n.Channel].Providers {
-		alt := l.outlets[name]
-		if alt == o || !alt.open() || tried(n, name) {
-			continue
-		}
-		if a, ok := alt.provider.(Accepter); ok && a.Accepts(n.Recipient) == 0 {
-			continue
-		}
-		return alt
-	}
-	return nil
-}
-
-func tried(n *Notification, provider string) bool {
-	return n.Tried != "" && slices.Contains(strings.Split(n.Tried, ","), provider)
 }
 
 // acquire waits for a worker and for the rate; false: ctx is done.

@@ -11,8 +11,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxMessageBytes is the size of a message as the caller wrote it: what fits the body of one claim.
-const MaxMessageBytes = 256 << 10
+// Limits of a message as the caller wrote it.
+const (
+	MaxMessageBytes = 256 << 10 // what fits the body of one claim
+	MaxMessageDepth = 100       // levels of objects and arrays in data or variables: sorting copies each level
+)
 
 // Message is what goes to the person, read from the JSON of a claim. Which fields may be set depends on the
 // channel: see messageFields.
@@ -62,19 +65,14 @@ func ParseMessage(ch Channel, raw []byte) (Message, error) {
 	r.dec = jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true))
 	err := r.object("", fields, r.member)
 	if err == nil {
-		if _, err = r.dec.ReadToken(); err == io.EOF {
-			err = nil
-		} else {
+		if _, more := r.dec.ReadToken(); more != io.EOF {
 			r.fault("", "must not be followed by anything")
 		}
 	}
-	var syntax *jsontext.SyntacticError
 	switch {
-	case errors.As(err, &syntax):
-		r.syntaxFault("", syntax)
 	case err != nil:
-		r.fault("", "is not valid JSON")
-	case r.faults == nil:
+		r.unreadable(err)
+	case !r.wrong:
 		r.check()
 	}
 	if r.faults != nil {
@@ -83,130 +81,78 @@ func ParseMessage(ch Channel, raw []byte) (Message, error) {
 	return r.m, nil
 }
 
-// has reports whether a field was there, whatever its value.
-func (r *messageReader) has(name string) bool {
-	i := slices.Index(r.fields, name)
-	return i >= 0 && r.seen&(1<<i) != 0
+// messageReader walks the JSON of one message. Faults of meaning are collected; its methods return an error
+// only where the text is no JSON, and reading has to end. The decoder lets repeated names pass, since the
+// reader finds them cheaper.
+type messageReader struct {
+	ch     Channel
+	raw    []byte
+	dec    *jsontext.Decoder
+	fields []string
+	seen   uint16 // bits by index in fields
+	pairs  int    // members of a push's data
+	m      Message
+	faults []FieldError
+	wrong  bool // a value has another type than its field: what it says can't be judged
 }
 
-// check judges what was read by the rules of the channel.
-func (r *messageReader) check() {
-	if r.m.Template != nil {
-		r.checkTemplate()
-	} else {
-		r.checkContent()
-	}
-	m := &r.m
-	if r.ch == SMS && hasInvisible(m.From) {
-		r.fault("from", "must not contain line breaks, control characters or invisible characters")
-	}
-	if r.ch != Email {
-		return
-	}
-	for _, address := range []struct{ path, value string }{{"from", m.From}, {"reply_to", m.ReplyTo}} {
-		if address.value == "" {
-			continue
-		}
-		if _, err := RecipientKey(Email, address.value, ""); err != nil {
-			r.fault(address.path, "must be a plain mail address, such as shop@example.test; a sender's name stands in from_name")
-		}
-	}
-	for _, line := range []struct{ path, value string }{{"subject", m.Subject}, {"from_name", m.FromName}} {
-		if hasLineBreak(line.value) {
-			r.fault(line.path, "must not contain line breaks or control characters")
-		}
-	}
-	r.checkHeaders()
-}
-
-// checkContent demands what each channel needs.
-func (r *messageReader) checkContent() {
-	m := &r.m
-	switch r.ch {
-	case SMS:
-		if m.Text == "" {
-			r.fault("text", "must not be empty")
-		}
-	case Email:
-		if m.Subject == "" {
-			r.fault("subject", "must not be empty")
-		}
-		if m.Text == "" && m.HTML == "" {
-			r.fault("text", "or html must be there and not be empty")
-		}
-	case Push:
-		if m.Title == "" && m.Body == "" && r.pairs == 0 {
-			r.fault("body", "or title or data must be there and not be empty")
-		}
-	case Webhook:
-		if m.Data == nil {
-			r.fault("data", "must be there; it may be any JSON")
-		}
-	}
-}
-
-// checkTemplate refuses content beside a template: only one of them could be sent.
-func (r *messageReader) checkTemplate() {
-	id := r.m.Template.ID
-	if isBlank(id) || hasInvisible(id) {
-		r.fault("template.id", "must not be empty nor contain line breaks, control characters or invisible characters")
-	}
-	for _, name := range []string{"text", "subject", "html", "title", "body", "data"} {
-		if r.has(name) {
-			r.fault(name, "must not stand beside a template")
-		}
-	}
-}
-
-// Limits of a message's own headers. A mail line may have 998 bytes (RFC 5322 section 2.1.1).
 const (
-	maxHeaders    = 50
-	maxHeaderLine = 998
+	faultNUL   = "must not contain NUL"
+	faultTwice = "must not be there twice"
 )
 
-// reservedHeaders are set from other fields or by the providers, or would send the message to further people.
-// They are written in lower case; one that ends in - stands for all that begin so.
-var reservedHeaders = []string{
-	"from", "sender", "to", "cc", "bcc", "apparently-to", "reply-to", "subject", "date", "message-id", "return-path", "received",
-	"mime-version", "content-", "resent-", "dkim-signature", "x-smtpapi", "x-sg-", "idempotency-key", "resend-idempotency-key",
-}
+// What an answer says about a message is bounded, whatever the message is.
+const (
+	maxFaults     = 50
+	maxFaultField = 200 // bytes
+)
 
-// checkHeaders refuses what would break out of a header, or say something else than the message's fields.
-func (r *messageReader) checkHeaders() {
-	if len(r.m.Headers) == 0 {
+// fault notes what is wrong with a field, given as its path below message; its first fault is enough.
+func (r *messageReader) fault(path, detail string) {
+	field := "message"
+	if path != "" {
+		field += "." + path
+	}
+	if len(field) > maxFaultField {
+		field = strings.ToValidUTF8(field[:maxFaultField], "") + "…"
+	}
+	if len(r.faults) == maxFaults || slices.ContainsFunc(r.faults, func(f FieldError) bool { return f.Field == field }) {
 		return
 	}
-	names := make([]string, 0, len(r.m.Headers))
-	for name := range r.m.Headers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	if len(names) > maxHeaders {
-		r.fault("headers", "must be at most 50")
-	}
-	seen := map[string]bool{}
-	for _, name := range names {
-		path, value := "headers."+name, r.m.Headers[name]
-		lower := strings.ToLower(name)
-		switch {
-		case name == "" || !only(name, isHeaderNameByte):
-			r.fault(path, "must have a name of printable ASCII without blanks and colons")
-		case seen[lower]:
-			r.fault(path, "must not be there twice, whatever its case")
-		case slices.ContainsFunc(reservedHeaders, func(h string) bool {
-			return lower == h || strings.HasSuffix(h, "-") && strings.HasPrefix(lower, h)
-		}):
-			r.fault(path, "is set by sendonce or by the provider")
-		case hasLineBreak(value):
-			r.fault(path, "must not contain line breaks or control characters")
-		case len(name)+len(": ")+len(value) > maxHeaderLine:
-			r.fault(path, "must be at most 998 bytes long together with its name")
-		}
-		seen[lower] = true
-	}
+	r.faults = append(r.faults, FieldError{Field: field, Detail: detail})
 }
 
-// isHeaderNameByte is RFC 9110's token, which is narrower than what mail allows.
-func isHeaderNameByte(c byte) bool {
-	return isLabelByte(c) || 'A' <= c && c <= 'Z' || strings.IndexByte("!#$%&'*+.^_`|~", c) >= 0
+// wrongType notes a value that is no object or no string, and steps over it.
+func (r *messageReader) wrongType(path, want string) error {
+	r.fault(path, "must be "+want)
+	r.wrong = true
+	return r.dec.SkipValue()
+}
+
+// unreadable notes what ended the reading.
+func (r *messageReader) unreadable(err error) {
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		r.syntaxFault("", syntax)
+		return
+	}
+	r.fault("", "is not valid JSON")
+}
+
+// syntaxFault notes what is wrong with the JSON itself below path, at the innermost value that was open.
+func (r *messageReader) syntaxFault(path string, e *jsontext.SyntacticError) {
+	for token := range e.JSONPointer.Tokens() {
+		if path != "" {
+			path += "."
+		}
+		path += token
+	}
+	switch {
+	case errors.Is(e.Err, jsontext.ErrDuplicateName):
+		r.fault(path, faultTwice)
+	case e.Err != nil:
+		r.fault(path, "is not valid JSON: "+e.Err.Error())
+	default:
+		r.fault(path, "is not valid JSON")
+	}
 }

@@ -10,58 +10,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// messageReader walks the JSON of one message. Faults of meaning are collected; its methods return an error
-// only where the text is no JSON, and reading has to end. The decoder lets repeated names pass, since the
-// reader finds them cheaper.
-type messageReader struct {
-	ch     Channel
-	raw    []byte
-	dec    *jsontext.Decoder
-	fields []string
-	seen   uint16 // bits by index in fields
-	pairs  int    // members of a push's data
-	m      Message
-	faults []FieldError
-}
-
-const (
-	faultNUL   = "must not contain NUL"
-	faultTwice = "must not be there twice"
-)
-
-// fault notes what is wrong with a field, given as its path below message.
-func (r *messageReader) fault(path, detail string) {
-	field := "message"
-	if path != "" {
-		field += "." + path
-	}
-	r.faults = append(r.faults, FieldError{Field: field, Detail: detail})
-}
-
-// syntaxFault notes what is wrong with the JSON itself below path, at the innermost value that was open.
-func (r *messageReader) syntaxFault(path string, e *jsontext.SyntacticError) {
-	for token := range e.JSONPointer.Tokens() {
-		if path != "" {
-			path += "."
-		}
-		path += token
-	}
-	switch {
-	case errors.Is(e.Err, jsontext.ErrDuplicateName):
-		r.fault(path, faultTwice)
-	case e.Err != nil:
-		r.fault(path, "is not valid JSON: "+e.Err.Error())
-	default:
-		r.fault(path, "is not valid JSON")
-	}
-}
-
 // object reads an object and hands each name to member, which reads the value. fields are the names that are
 // likely: they are not copied.
 func (r *messageReader) object(path string, fields []string, member func(name string) error) error {
 	if r.dec.PeekKind() != '{' {
-		r.fault(path, "must be an object")
-		return r.dec.SkipValue()
+		return r.wrongType(path, "an object")
 	}
 	if _, err := r.dec.ReadToken(); err != nil {
 		return err
@@ -104,21 +57,21 @@ func (r *messageReader) member(name string) error {
 	r.seen |= 1 << i
 	switch name {
 	case "text":
-		return r.text(name, &r.m.Text)
+		return r.text("", name, &r.m.Text)
 	case "from":
-		return r.text(name, &r.m.From)
+		return r.text("", name, &r.m.From)
 	case "subject":
-		return r.text(name, &r.m.Subject)
+		return r.text("", name, &r.m.Subject)
 	case "html":
-		return r.text(name, &r.m.HTML)
+		return r.text("", name, &r.m.HTML)
 	case "from_name":
-		return r.text(name, &r.m.FromName)
+		return r.text("", name, &r.m.FromName)
 	case "reply_to":
-		return r.text(name, &r.m.ReplyTo)
+		return r.text("", name, &r.m.ReplyTo)
 	case "title":
-		return r.text(name, &r.m.Title)
+		return r.text("", name, &r.m.Title)
 	case "body":
-		return r.text(name, &r.m.Body)
+		return r.text("", name, &r.m.Body)
 	case "headers":
 		return r.headers()
 	case "template":
@@ -138,11 +91,10 @@ func (r *messageReader) unknown(path, name string, fields []string) {
 	r.fault(path, "is not a field of a message for "+string(r.ch)+": "+strings.Join(fields, ", "))
 }
 
-// text reads a string.
-func (r *messageReader) text(path string, to *string) error {
+// text reads the string of a member. The path of its object is put before the name only where there is a fault.
+func (r *messageReader) text(object, name string, to *string) error {
 	if r.dec.PeekKind() != '"' {
-		r.fault(path, "must be a string")
-		return r.dec.SkipValue()
+		return r.wrongType(object+name, "a string")
 	}
 	token, err := r.dec.ReadToken()
 	if err != nil {
@@ -150,7 +102,7 @@ func (r *messageReader) text(path string, to *string) error {
 	}
 	*to = token.String()
 	if strings.IndexByte(*to, 0) >= 0 {
-		r.fault(path, faultNUL)
+		r.fault(object+name, faultNUL)
 	}
 	return nil
 }
@@ -163,7 +115,7 @@ func (r *messageReader) headers() error {
 		if _, twice := r.m.Headers[name]; twice {
 			r.fault("headers."+name, faultTwice)
 		}
-		err := r.text("headers."+name, &value)
+		err := r.text("headers.", name, &value)
 		r.m.Headers[name] = value
 		return err
 	})
@@ -179,6 +131,9 @@ func (r *messageReader) value(path string) (json.RawMessage, error) {
 	written := r.raw[end-len(v) : end : end]
 	if escapesNUL(written) {
 		r.fault(path, faultNUL)
+	}
+	if nesting(written) > MaxMessageDepth {
+		r.fault(path, "must not be nested deeper than 100 levels")
 	}
 	if !v.IsValid() { // it has repeated names: find out where
 		var syntax *jsontext.SyntacticError
@@ -198,9 +153,10 @@ func (r *messageReader) data() (err error) {
 	err = inner.object("data", nil, func(name string) error {
 		var value string
 		r.pairs++
-		return inner.text("data."+name, &value)
+		return inner.text("data.", name, &value)
 	})
 	r.faults = append(r.faults, inner.faults...)
+	r.wrong = r.wrong || inner.wrong
 	return err
 }
 
@@ -217,10 +173,10 @@ func (r *messageReader) template() error {
 		seen[name] = true
 		switch name {
 		case "id":
-			return r.text(path, &t.ID)
+			return r.text("template.", name, &t.ID)
 		case "variables":
 			if r.dec.PeekKind() != '{' {
-				r.fault(path, "must be an object")
+				return r.wrongType(path, "an object")
 			}
 			t.Variables, err = r.value(path)
 			return err
@@ -242,4 +198,24 @@ func escapesNUL(b []byte) bool {
 		}
 		b = b[min(i+2, len(b)):]
 	}
+}
+
+// nesting counts the levels of objects and arrays in valid JSON text.
+func nesting(b []byte) int {
+	depth, deepest := 0, 0
+	inString := false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			inString = !inString
+		case inString && c == '\\':
+			i++ // the escaped character is no delimiter
+		case !inString && (c == '{' || c == '['):
+			depth++
+			deepest = max(deepest, depth)
+		case !inString && (c == '}' || c == ']'):
+			depth--
+		}
+	}
+	return deepest
 }

@@ -104,7 +104,7 @@ func (o *outlet) finish(seq int64) {
 }
 
 // pop returns the first row, urgent ones before normal ones, that accept takes. Rows that it refuses are
-// dropped from memory; they stay in the store.
+// dropped from memory; they stay in the store and are read again.
 func (o *outlet) pop(accept func(*Notification) bool) (Notification, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -118,21 +118,32 @@ func (o *outlet) pop(accept func(*Notification) bool) (Notification, bool) {
 				return n, true
 			}
 			delete(o.pending, n.Seq)
+			l.more = true
 		}
 		l.rows = nil
 	}
 	return Notification{}, false
 }
 
-// first is the row that would go next; nil: none in memory. The caller has the lock.
-func (o *outlet) first() *Notification {
+// rows copies the rows of both lanes that go first.
+func (o *outlet) rows(most int) (rows []Notification) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	for i := range o.lanes {
-		if len(o.lanes[i].rows) > 0 {
-			n := o.lanes[i].rows[0]
-			return &n
-		}
+		n := min(len(o.lanes[i].rows), most-len(rows))
+		rows = append(rows, o.lanes[i].rows[:n]...)
 	}
-	return nil
+	return rows
+}
+
+// again is when a row will be due, or the gate may let one pass, if that is what is waited for; zero: when poked.
+func (o *outlet) again(closed bool) time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if closed {
+		return earlier(o.nextDue, o.gate.Until())
+	}
+	return o.nextDue
 }
 
 // look makes the next refill read the store.
@@ -155,7 +166,8 @@ func (o *outlet) schedule(due time.Time) {
 	}
 }
 
-// reading says which lanes are to be read, and whether only rows that another provider may take are wanted.
+// reading says which lanes are to be read, and whether only rows that another provider may take are wanted. From here on
+// what comes meanwhile is noted in the lane, so that a reading which began before cannot hide it.
 func (o *outlet) reading(now time.Time) (movable bool, lanes [2]bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -164,7 +176,9 @@ func (o *outlet) reading(now time.Time) (movable bool, lanes [2]bool) {
 		o.lanes[Urgent].more, o.lanes[Normal].more = true, true
 	}
 	for i := range o.lanes {
-		lanes[i] = o.lanes[i].more && len(o.lanes[i].rows) == 0
+		if lanes[i] = o.lanes[i].more && len(o.lanes[i].rows) == 0; lanes[i] {
+			o.lanes[i].more = false
+		}
 	}
 	return o.provider == nil || !o.gate.Open() && !o.gate.Ready(now), lanes
 }
@@ -173,7 +187,7 @@ func (o *outlet) reading(now time.Time) (movable bool, lanes [2]bool) {
 func (o *outlet) fill(lane Lane, rows []Notification, next time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.lanes[lane].more = len(rows) == laneRead
+	o.lanes[lane].more = o.lanes[lane].more || len(rows) == laneRead
 	o.nextDue = earlier(o.nextDue, next)
 	for _, n := range rows {
 		if !o.pending[n.Seq] {

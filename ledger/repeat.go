@@ -4,16 +4,21 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 )
 
-// startRepeat asks a provider once more under the same wire key, to learn what happened. false: it has to wait.
-func (l *Ledger) startRepeat(work context.Context, n Notification) bool {
+// repeatPutOff is how long a repeat waits that meets a closed gate: long enough that many of them cost little.
+const repeatPutOff = time.Minute
+
+// startRepeat asks a provider once more under the same wire key, to learn what happened. Where the gate or the workers do not
+// allow it now it is put off, and the row's policy may come first. false: nothing was done.
+func (l *Ledger) startRepeat(work context.Context, n Notification) (bool, error) {
 	o := l.outlets[n.Provider]
 	if o == nil || o.repeatWindow() == 0 || n.ContentGone() {
-		return l.reschedule(n, len(repeatLadder)) == nil
+		return true, l.reschedule(n, noRepeat)
 	}
 	if _, ok := l.mayTake(o); !ok {
-		return false
+		return false, nil
 	}
 	o.mu.Lock()
 	busy := o.pending[n.Seq]
@@ -25,8 +30,11 @@ func (l *Ledger) startRepeat(work context.Context, n Notification) bool {
 		o.pending[n.Seq] = true
 	}
 	o.mu.Unlock()
-	if entry == Shut {
-		return false
+	switch {
+	case busy:
+		return false, nil
+	case entry == Shut:
+		return true, l.reschedule(n, repeatPutOff)
 	}
 	select {
 	case o.slots <- struct{}{}:
@@ -35,13 +43,13 @@ func (l *Ledger) startRepeat(work context.Context, n Notification) bool {
 			o.withdraw()
 		}
 		o.finish(n.Seq)
-		return false
+		return true, l.reschedule(n, storeRetry)
 	}
 	l.flight.Go(func() {
 		defer func() { <-o.slots }()
 		l.send(work, o, n, KindRepeat, entry == AsProbe, sync.OnceFunc(func() { o.finish(n.Seq) }))
 	})
-	return true
+	return true, nil
 }
 
 // firstBytes returns the attempt whose bytes this one has to send: where a provider honours a key, every attempt to that account
@@ -79,8 +87,29 @@ func (l *Ledger) repeatable(work context.Context, o *outlet, n Notification) (At
 	if err == nil && first.Request != nil && age >= 0 && age < usable(o.repeatWindow()) && l.clock.steady() {
 		return first, true
 	}
-	if err := l.reschedule(n, len(repeatLadder)); err != nil {
+	if err := l.reschedule(n, noRepeat); err != nil {
 		l.log.Error("repeat", "id", n.ID, "error", err)
 	}
 	return Attempt{}, false
+}
+
+// unknownSince is when an ambiguous row became so: when its last handing ended, or when it was restored. Repeats do not count:
+// the time of a policy runs on while they ask.
+func (l *Ledger) unknownSince(n Notification) time.Time {
+	r, err := l.store.Get(context.Background(), n.ID)
+	if err != nil {
+		return n.UpdatedAt // later, so the policy waits longer
+	}
+	var since time.Time
+	for _, a := range r.Attempts {
+		if a.Kind == KindSend {
+			since = a.EndedAt
+		}
+	}
+	for _, s := range r.Settlements {
+		if s.Action == CauseRestored && s.At.After(since) {
+			since = s.At
+		}
+	}
+	return since
 }

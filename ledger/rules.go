@@ -45,22 +45,21 @@ func expiry(n Notification) (NextAction, time.Time) {
 }
 
 // nextEvidence says what an ambiguous row does next: the earliest of a repeat under its provider's live key, its
-// policy, and its expiry. step counts the repeats that were made; since is when the row became ambiguous.
-func (l *Ledger) nextEvidence(n Notification, step int, since time.Time) (NextAction, time.Time) {
+// policy, and its expiry. A repeat comes after wait, noRepeat rules it out; since is when the row became ambiguous.
+func (l *Ledger) nextEvidence(n Notification, wait time.Duration, since time.Time) (NextAction, time.Time) {
 	action, due := expiry(n)
 	sooner := func(a NextAction, t time.Time) {
 		if due.IsZero() || t.Before(due) {
 			action, due = a, t
 		}
 	}
-	now := l.clock.now()
 	r := l.rulesOf(n.Channel, n.EventType)
 	if r.onAmbiguous != OnAmbiguousAsk && r.onAmbiguous != "" {
 		sooner(DoPolicy, since.Add(r.after))
 	}
-	if o := l.outlets[n.Provider]; o != nil && o.repeatWindow() > 0 && !n.ContentGone() {
-		if wait, ok := backoff(repeatLadder, step, 0, l.random()); ok && now.Add(wait).Before(since.Add(usable(o.repeatWindow()))) {
-			sooner(DoRepeat, now.Add(wait))
+	if o := l.outlets[n.Provider]; wait != noRepeat && o != nil && o.repeatWindow() > 0 && !n.ContentGone() {
+		if at := l.clock.now().Add(wait); at.Before(since.Add(usable(o.repeatWindow()))) {
+			sooner(DoRepeat, at)
 		}
 	}
 	return action, due
@@ -68,6 +67,16 @@ func (l *Ledger) nextEvidence(n Notification, step int, since time.Time) (NextAc
 
 // repeatLadder is how long after a lost answer each repeat under the wire key is made.
 var repeatLadder = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour}
+
+const noRepeat time.Duration = -1
+
+// repeatWait is how long the next repeat waits when step of them were made; noRepeat: there is none.
+func (l *Ledger) repeatWait(step int) time.Duration {
+	if wait, ok := backoff(repeatLadder, step, 0, l.random()); ok {
+		return wait
+	}
+	return noRepeat
+}
 
 // usable is the part of a provider's window in which a repeat is still made: less a tenth, for clocks that differ.
 func usable(window time.Duration) time.Duration { return window - window/10 }

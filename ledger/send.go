@@ -55,7 +55,7 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	Reach(PointAnswerRead)
 	reported = true
 	l.report(o, r, probe)
-	row, closed := l.closeAttempt(work, o, n, a, r, first)
+	row, closed := l.closeAttempt(work, o, n, a, r)
 	finish()
 	if closed {
 		l.waiters.ended(row)
@@ -109,13 +109,13 @@ func (l *Ledger) call(work context.Context, o *outlet, n Notification, req Reque
 	return o.provider.Send(ctx, req)
 }
 
-// notTaken deals with a take that did not happen.
+// notTaken deals with a take that did not happen: the row is read again. Somebody may have moved it; if he held it and let it
+// go again, it is due as it was.
 func (l *Ledger) notTaken(o *outlet, n Notification, err error) {
-	if errors.Is(err, ErrMoved) {
-		return // held, cancelled, expired or taken: somebody else has it
+	if !errors.Is(err, ErrMoved) {
+		l.log.Error("take", "id", n.ID, "provider", o.name, "error", err)
+		o.restUntil(l.clock.now().Add(storeRetry))
 	}
-	l.log.Error("take", "id", n.ID, "provider", o.name, "error", err)
-	o.restUntil(l.clock.now().Add(storeRetry))
 	for _, x := range []*outlet{o, l.outlets[n.Provider]} {
 		if x != nil {
 			x.look()
@@ -163,7 +163,7 @@ func (l *Ledger) report(o *outlet, r Result, probe bool) {
 
 // closeAttempt writes what is known of an attempt and moves the row as decideClose says. It is tried until it is
 // written: meanwhile nothing is taken, and what a process that dies leaves open is ambiguous at the next start.
-func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a Attempt, r Result, first *Attempt) (Notification, bool) {
+func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a Attempt, r Result) (Notification, bool) {
 	a.EndedAt = l.clock.now()
 	a.Outcome, a.Phase, a.Status, a.Code, a.Error, a.Answer = r.Outcome, r.Phase, r.Status, r.Code, r.Error, r.Answer
 	if len(r.MessageIDs) > 0 && r.Outcome == Accepted || r.Reason == ReasonPartial && len(r.MessageIDs) > 0 {
@@ -173,9 +173,9 @@ func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a
 	if in.next == "" {
 		in.first = l.firstChoice(n)
 	}
-	in.unknownAction, in.unknownDue = l.nextEvidence(n, 0, a.EndedAt)
+	in.unknownAction, in.unknownDue = l.nextEvidence(n, l.repeatWait(0), a.EndedAt)
 	if a.Kind == KindRepeat {
-		in.unknownAction, in.unknownDue = l.nextEvidence(n, n.Deferrals+1, first.StartedAt)
+		in.unknownAction, in.unknownDue = l.nextEvidence(n, l.repeatWait(n.Deferrals+1), l.unknownSince(n))
 	}
 	c := Closing{Notification: n, Attempt: a, MessageIDs: r.MessageIDs}
 	row, err := l.writeClose(work, c, func(f CloseFacts) Change { return decideClose(in, f) })

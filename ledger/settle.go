@@ -22,7 +22,8 @@ type Act struct {
 	Surely    bool      // role send: release only of a failed row that is surely not sent
 }
 
-// Settle does what a person decided. ErrNotFound, *InvalidError, *StateError, *VersionError, ErrIfMatch, ErrContentGone, ErrPast.
+// Settle does what a person decided. ErrNotFound, *InvalidError, *StateError, *VersionError, ErrIfMatch, ErrContentGone,
+// ErrPast, ErrMayBeSent where Surely is set.
 // The same action on a row that it already moved changes nothing and is no error.
 func (l *Ledger) Settle(ctx context.Context, a Act) (Notification, error) {
 	if err := a.validate(); err != nil {
@@ -75,7 +76,10 @@ func (l *Ledger) decideAct(a Act, n Notification) (Change, error) {
 		return Change{}, &VersionError{Existing: n}
 	}
 	to, ok := Next(n.State, a.Action, n.MaybeSent)
-	if !ok || a.Surely && (n.State != StateFailed || n.MaybeSent) {
+	if ok && a.Surely && (n.State != StateFailed || n.MaybeSent) {
+		return Change{}, ErrMayBeSent
+	}
+	if !ok {
 		return Change{}, &StateError{State: n.State, Allowed: Allowed(n.State, n.MaybeSent)}
 	}
 	now := l.clock.now()

@@ -2,11 +2,13 @@ package ledger
 
 import "sync"
 
-// maxSuppressed bounds the list that waits for its commit; beyond it repeats are still answered, and counted, but not listed.
+// maxSuppressed bounds the list that waits for its commit; beyond it repeats are still answered, but not counted.
 const maxSuppressed = 50_000
 
 // suppressions collects repeats that sent nothing until the housekeeper writes them, so that a repeat costs a read.
 type suppressions struct {
+	wake chan struct{} // there is something to write
+
 	mu    sync.Mutex
 	list  []Suppressed
 	count map[int64]int64 // by row, not written yet
@@ -23,6 +25,10 @@ func (s *suppressions) add(r Suppressed) {
 	}
 	s.list = append(s.list, r)
 	s.count[r.Seq]++
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
 }
 
 // addTo adds to a row that was read what is not written yet.

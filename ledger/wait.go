@@ -70,6 +70,9 @@ func (w *waiters) leave(seq int64, e *waiting) {
 // Wait returns the row once its first attempt, or the one that runs now, has ended or ctx is done. A row that
 // is final, or that nothing will be done with soon, comes back at once.
 func (l *Ledger) Wait(ctx context.Context, n Notification) Notification {
+	if n.State != StateClaimed && n.State != StateSending {
+		return n
+	}
 	e, expected := l.waiters.enter(n.Seq)
 	defer l.waiters.leave(n.Seq, e)
 	if !expected { // somebody else's row: it may have ended before we looked

@@ -48,10 +48,7 @@ func within(list []netip.Prefix, ip netip.Addr) bool {
 
 // allows reports whether ip may be dialled.
 func (g addressGuard) allows(ip netip.Addr) bool {
-	if ip.Zone() != "" || !ip.IsValid() {
-		return false
-	}
-	ip = ip.Unmap() // ::ffff:a.b.c.d is that IPv4 address
+	ip = ip.Unmap() // ::ffff:a.b.c.d is that IPv4 address; one with a zone is in no block, so it stays refused
 	if ip.IsUnspecified() || ip.IsMulticast() || within(nobody4, ip) {
 		return false
 	}

@@ -52,7 +52,11 @@ func (x *exchange) refusal(s shape, code string) ledger.Result {
 
 // bodyDecides reports whether a readable body could have made another outcome of this status.
 func bodyDecides(status int) bool {
-	return status >= 200 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooEarly
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusRequestEntityTooLarge:
+		return false
+	}
+	return status >= 200 && status < 500
 }
 
 func statusRule(status int, s shape) (ledger.Outcome, ledger.Fault) {

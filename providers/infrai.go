@@ -37,7 +37,7 @@ func (s *InfraiSettings) New(_ string, c Common) (ledger.Provider, error) {
 	}
 	return &infrai{
 		settings: *s, base: base, window: c.RepeatWindow,
-		sender: newSender(c.Dial, c.RepeatWindow > 0, s.APIKey),
+		sender: newSender(c.Dial, true, s.APIKey),
 	}, nil
 }
 

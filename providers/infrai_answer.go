@@ -93,9 +93,10 @@ func readInfraiOK(x *exchange, a infraiAnswer) ledger.Result {
 	return r
 }
 
-// readInfraiError reads ok: false with an error. Under a 2xx only a listed code counts: no page describes that.
+// readInfraiError reads ok: false with an error. A listed code goes before the status, but not where the status
+// alone decides.
 func readInfraiError(x *exchange, code string) ledger.Result {
-	if _, ok := infraiCodes[code]; ok && x.status < 500 {
+	if _, ok := infraiCodes[code]; ok && bodyDecides(x.status) {
 		r := x.result()
 		r.Code = code
 		return listed(r, code)
@@ -115,8 +116,6 @@ func accepted(r ledger.Result, ids ...string) ledger.Result {
 	r.Outcome, r.Reason, r.MessageIDs = ledger.Accepted, "", ids
 	return r
 }
-
-func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // errorCode reads an error, an object with a code or the code itself. The message beside it is never used: it
 // may quote the recipient.

@@ -30,7 +30,7 @@ func readText(message []byte, limit int) (textMessage, error) {
 		return m, ledger.Invalid("message", "must be an object such as {\"text\": \"…\"}")
 	}
 	switch n := utf8.RuneCountInString(m.Text); {
-	case len(m.Template) > 0:
+	case given(m.Template):
 		return m, ledger.Invalid("message.template", "this provider has no templates: give text")
 	case strings.TrimSpace(m.Text) == "":
 		return m, ledger.Invalid("message.text", "must not be empty")
@@ -39,6 +39,9 @@ func readText(message []byte, limit int) (textMessage, error) {
 	}
 	return m, nil
 }
+
+// given reports whether a JSON value is there and not null.
+func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // canonicalJSON writes v without blanks and HTML escapes, and with a newline at the end. Fields of v stand in
 // the order of their names.

@@ -20,6 +20,7 @@ const (
 	maxBodyRead    = 64 << 10         // bytes of an answer's body that are read
 	maxHeaderBytes = 64 << 10         // of an answer's header, 1xx answers before it included
 	idleLife       = 10 * time.Second // of a connection between two requests
+	maxIdle        = 64               // connections between two requests
 )
 
 // sender hands one request over HTTP/1.1, once. It has no time-out of its own: the context's deadline is the
@@ -30,9 +31,10 @@ type sender struct {
 	secrets   [][]byte // blotted out of stored answers
 }
 
-// newSender makes a sender. With reuse a connection may carry several requests, and then the peer may close it
-// just when one is on its way, which is ambiguous. So reuse is for providers that can settle that: by a wire
-// key that they honour, or by a look-up. dial is nil for the network.
+// newSender makes a sender. With reuse a connection may carry several requests. Then the peer may close it just
+// when one is on its way, which is ambiguous, and a second answer to one request may be taken for the answer to
+// the next. So reuse is for providers that can settle the first, by a wire key or a look-up, and whose answers carry
+// an id, which shows the second. dial is nil for the network.
 func newSender(dial DialFunc, reuse bool, secrets ...Secret) *sender {
 	if dial == nil {
 		dial = (&net.Dialer{}).DialContext
@@ -45,8 +47,8 @@ func newSender(dial DialFunc, reuse bool, secrets ...Secret) *sender {
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		DisableCompression:     true, // an answer of a few bytes must not unpack to many
 		DisableKeepAlives:      !reuse,
-		MaxIdleConns:           64,
-		MaxIdleConnsPerHost:    64,
+		MaxIdleConns:           maxIdle,
+		MaxIdleConnsPerHost:    maxIdle,
 		IdleConnTimeout:        idleLife,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 	}}
@@ -94,6 +96,7 @@ func (s *sender) post(ctx context.Context, r *request) exchange {
 		GotConn: func(httptrace.GotConnInfo) { conns.Add(1) },
 		// Fires before the first flush of the header, so no complete request leaves unnoticed.
 		WroteHeaders:         func() { wrote.Store(true) },
+		WroteRequest:         func(httptrace.WroteRequestInfo) { ledger.Reach(ledger.PointRequestWritten) },
 		GotFirstResponseByte: func() { begun.Store(true) },
 	}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), http.MethodPost, r.url, bytes.NewReader(r.body))
@@ -111,7 +114,7 @@ func (s *sender) post(ctx context.Context, r *request) exchange {
 	x.conns, x.begun = conns.Load(), begun.Load()
 	if err != nil {
 		x.err = err
-		if wrote.Load() {
+		if wrote.Load() || x.conns > 1 { // whoever takes a second connection may have written to the first
 			x.phase = ledger.Written
 		}
 		return x

@@ -84,7 +84,7 @@ func (s *WebhookSettings) New(_ string, c Common) (ledger.Provider, error) {
 		if dial == nil {
 			dial = p.guard(scheme).dialer()
 		}
-		p.senders[scheme] = newSender(dial, p.window > 0)
+		p.senders[scheme] = newSender(dial, false) // answers carry no id
 	}
 	return p, nil
 }
@@ -145,7 +145,7 @@ func webhookData(message []byte) (json.RawMessage, error) {
 	if json.Unmarshal(message, &fields) != nil || fields == nil {
 		return nil, ledger.Invalid("message", "must be an object such as {\"data\": …}")
 	}
-	if _, ok := fields["template"]; ok {
+	if given(fields["template"]) {
 		return nil, ledger.Invalid("message.template", "a webhook has no templates: give data")
 	}
 	data, ok := fields["data"]

@@ -1,5 +1,3 @@
-// Package api is the HTTP door of the ledger: routes, limits, authentication, strict JSON, and the one table
-// from errors to answers. It holds no rule about sending.
 package api
 
 import (
@@ -7,24 +5,6 @@ import (
 
 	"sendonce/ledger"
 )
-
-// Event is the body of POST /v1/notifications and an item of a batch.
-type Event struct {
-	EventID    string          `json:"event_id"`
-	EventType  string          `json:"event_type,omitempty"`
-	Source     *string         `json:"source,omitempty"`
-	UserID     string          `json:"user_id,omitempty"`
-	OccurredAt string          `json:"occurred_at,omitempty"`
-	Channel    string          `json:"channel"`
-	Recipient  string          `json:"recipient"`
-	Message    json.RawMessage `json:"message"`
-	Provider   string          `json:"provider,omitempty"`
-	Lane       string          `json:"lane,omitempty"`
-	SendAt     string          `json:"send_at,omitempty"`
-	ExpiresAt  string          `json:"expires_at,omitempty"`
-	Metadata   json.RawMessage `json:"metadata,omitempty"`
-	DedupeKey  *string         `json:"dedupe_key,omitempty"`
-}
 
 // Notification is a row as answers show it: every field is always there, null where there is nothing.
 type Notification struct {
@@ -94,7 +74,7 @@ type Attempt struct {
 // Receipt is a delivery report or another proof.
 type Receipt struct {
 	Provider   string  `json:"provider"`
-	Attempt    int     `json:"attempt"`
+	Attempt    *int    `json:"attempt"` // null where only the message id told the row
 	MessageID  *string `json:"message_id"`
 	Kind       string  `json:"kind"`
 	Delivery   *string `json:"delivery"`
@@ -128,11 +108,6 @@ type List struct {
 	NextCursor    *string        `json:"next_cursor"`
 }
 
-// Batch is the body of POST /v1/notifications/batch.
-type Batch struct {
-	Notifications []json.RawMessage `json:"notifications"`
-}
-
 // BatchResult is one item of a batch's answer.
 type BatchResult struct {
 	Status       int           `json:"status"`
@@ -146,48 +121,6 @@ type BatchAnswer struct {
 	Claimed    int           `json:"claimed"`
 	Duplicates int           `json:"duplicates"`
 	Refused    int           `json:"refused"`
-}
-
-// Action is the body of the six actions.
-type Action struct {
-	Reason    string `json:"reason"`
-	By        string `json:"by,omitempty"`
-	MessageID string `json:"message_id,omitempty"`
-	ExpiresAt string `json:"expires_at,omitempty"`
-}
-
-// ResendRequest is the body of a resend.
-type ResendRequest struct {
-	Reason          string `json:"reason"`
-	By              string `json:"by,omitempty"`
-	AcceptDuplicate bool   `json:"accept_duplicate,omitempty"`
-}
-
-// BulkFilter takes the list's parameters.
-type BulkFilter struct {
-	EventID       string  `json:"event_id,omitempty"`
-	Recipient     string  `json:"recipient,omitempty"`
-	MessageID     string  `json:"message_id,omitempty"`
-	DedupeKey     string  `json:"dedupe_key,omitempty"`
-	State         string  `json:"state,omitempty"`
-	Channel       string  `json:"channel,omitempty"`
-	Provider      string  `json:"provider,omitempty"`
-	EventType     string  `json:"event_type,omitempty"`
-	Source        *string `json:"source,omitempty"`
-	UserID        string  `json:"user_id,omitempty"`
-	Delivery      string  `json:"delivery,omitempty"`
-	ClaimedAfter  string  `json:"claimed_after,omitempty"`
-	ClaimedBefore string  `json:"claimed_before,omitempty"`
-}
-
-// Bulk is the body of POST /v1/settlements.
-type Bulk struct {
-	Action        string     `json:"action"`
-	Filter        BulkFilter `json:"filter"`
-	Reason        string     `json:"reason"`
-	By            string     `json:"by,omitempty"`
-	ExpectedCount *int64     `json:"expected_count,omitempty"`
-	DryRun        bool       `json:"dry_run,omitempty"`
 }
 
 // BulkAnswer counts.
@@ -219,11 +152,6 @@ type Providers struct {
 	Providers []Provider `json:"providers"`
 }
 
-// PauseRequest is the body of pause and resume.
-type PauseRequest struct {
-	Reason string `json:"reason"`
-}
-
 // Keys is the answer of GET /v1/keys.
 type Keys struct {
 	Keys []Key `json:"keys"`
@@ -241,6 +169,12 @@ type Key struct {
 type KeyPart struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// Health is the answer of GET /healthz.
+type Health struct {
+	Status  string `json:"status"` // "ok"
+	Version string `json:"version"`
 }
 
 // Stats is the answer of GET /v1/stats.
@@ -261,17 +195,25 @@ type Ready struct {
 	Providers []Provider `json:"providers"`
 }
 
-// Problem is an error (RFC 9457).
+// Problem is an error (RFC 9457). Type is a path on this server that explains Code to a person.
 type Problem struct {
-	Type         string              `json:"type"`
-	Title        string              `json:"title"`
-	Status       int                 `json:"status"`
-	Detail       string              `json:"detail"`
-	Code         string              `json:"code"`
-	Errors       []ledger.FieldError `json:"errors,omitempty"`
-	Notification *Notification       `json:"notification,omitempty"`
-	Differs      []string            `json:"differs,omitempty"`
-	State        string              `json:"state,omitempty"`
-	Allowed      []string            `json:"allowed,omitempty"`
-	Matched      *int64              `json:"matched,omitempty"`
+	Type   string              `json:"type"`
+	Title  string              `json:"title"`
+	Status int                 `json:"status"`
+	Detail string              `json:"detail"`
+	Code   string              `json:"code"`
+	Errors []ledger.FieldError `json:"errors,omitempty"`
+
+	Notification *Current `json:"notification,omitempty"`
+	Differs      []string `json:"differs,omitempty"`
+	State        string   `json:"state,omitempty"`
+	Allowed      []string `json:"allowed,omitzero"` // an empty list with wrong_state: nothing is allowed
+	Matched      *int64   `json:"matched,omitempty"`
+}
+
+// Current is a row as a problem shows it. With 412 and 428 it names its resends, so that a second click on
+// resend finds what the first one made.
+type Current struct {
+	Notification
+	Resends []string `json:"resends,omitzero"`
 }

@@ -1,0 +1,80 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"sendonce/ledger"
+)
+
+// readInto reads the body strictly into a request type.
+func (a *API) readInto(rq *request, into any) error {
+	return a.withBody(rq, a.limits.Body, func(body []byte) error { return decode(body, into) })
+}
+
+// withBody hands the body to use, which must keep no part of it: the memory is used again.
+func (a *API) withBody(rq *request, limit int64, use func(body []byte) error) error {
+	r := rq.Request()
+	if !announcedAsJSON(r.Header) {
+		return refuse(codeMediaType)
+	}
+	if r.ContentLength > limit {
+		return refuse(codeTooLarge)
+	}
+	kept, _ := a.bodies.Get().(*[]byte)
+	if kept == nil {
+		kept = new([]byte)
+	}
+	body, err := appendAll((*kept)[:0], http.MaxBytesReader(rq.Response().Writer, r.Body, limit))
+	if *kept = body; cap(body) <= int(a.limits.Body) {
+		defer a.bodies.Put(kept)
+	}
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return refuse(codeTooLarge)
+	case err != nil:
+		// The caller left or was too slow: a cut connection tells it to repeat, a 4xx would tell it to give up.
+		panic(http.ErrAbortHandler)
+	case len(body) == 0:
+		return ledger.Invalid(wholeBody, "must be a JSON object; it is empty")
+	}
+	return use(body)
+}
+
+// appendAll reads r to its end behind b.
+func appendAll(b []byte, r io.Reader) ([]byte, error) {
+	for {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+	}
+}
+
+// announcedAsJSON reports whether the headers say JSON in UTF-8, once, and without a further encoding.
+func announcedAsJSON(h http.Header) bool {
+	if len(h["Content-Encoding"]) > 0 || len(h["Content-Type"]) != 1 {
+		return false
+	}
+	value := h["Content-Type"][0]
+	if value == "application/json" {
+		return true
+	}
+	media, params, err := mime.ParseMediaType(value)
+	if err != nil || media != "application/json" {
+		return false
+	}
+	charset, given := params["charset"]
+	return len(params) == 0 || len(params) == 1 && given && strings.EqualFold(charset, "utf-8")
+}

@@ -1,0 +1,149 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"sendonce/ledger"
+)
+
+// claim takes one event. What it starts is finished whether the caller waits for the answer or not.
+func (a *API) claim(rq *request) error {
+	header, err := a.headerKey(rq.Request().Header)
+	if err != nil {
+		return err
+	}
+	var in Event
+	if err := a.readInto(rq, &in); err != nil {
+		return err
+	}
+	e, err := in.event(rq.key, header)
+	if err != nil {
+		return err
+	}
+	wait := a.preferredWait(rq)
+	e.Wait = wait > 0
+	res, err := a.ledger.Claim(context.WithoutCancel(rq.Request().Context()), e)
+	if err != nil {
+		return err
+	}
+	n := res.Notification
+	if e.Wait {
+		n = a.waitFor(rq.Request().Context(), n, wait)
+	}
+	answer := notification(&n)
+	answer.Duplicate = res.Duplicate
+	answer.Differs = res.Differs
+	status := http.StatusAccepted
+	if res.Duplicate {
+		status = http.StatusOK
+		rq.Response().Header().Set("Idempotent-Replayed", "true")
+	}
+	location(rq, n.ID)
+	return a.writeRow(rq, status, n.Version, &answer)
+}
+
+// headerKey is the dedupe key of an Idempotency-Key header, or nil. Clients and proxies put fresh ones on each
+// retry by themselves, so the header counts only where the configuration says that it is meant.
+func (a *API) headerKey(h http.Header) (*string, error) {
+	const name = "Idempotency-Key"
+	values := h.Values(name)
+	switch {
+	case len(values) == 0:
+		return nil, nil
+	case !a.settings.AcceptIdempotencyKey:
+		return nil, ledger.Invalid(name, "must not be sent; a key of your own goes into the body's dedupe_key, the same for each repeat of an event")
+	case len(values) > 1 || values[0] == "":
+		return nil, ledger.Invalid(name, "must stand once and not be empty")
+	}
+	return &values[0], nil
+}
+
+// event turns the JSON of an event into the ledger's; the ledger itself judges what the values mean.
+func (in *Event) event(key *credential, headerKey *string) (ledger.Event, error) {
+	var f faults
+	e := ledger.Event{
+		EventID:    in.EventID,
+		EventType:  in.EventType,
+		UserID:     in.UserID,
+		OccurredAt: f.time("occurred_at", in.OccurredAt),
+		Channel:    ledger.Channel(in.Channel),
+		Recipient:  in.Recipient,
+		Message:    present(in.Message),
+		Metadata:   present(in.Metadata),
+		Provider:   in.Provider,
+		Lane:       in.Lane,
+		SendAt:     f.time("send_at", in.SendAt),
+		ExpiresAt:  f.time("expires_at", in.ExpiresAt),
+		Caller:     key.Name,
+	}
+	switch {
+	case in.DedupeKey != nil && *in.DedupeKey == "":
+		f.add("dedupe_key", "must not be empty; leave it out for the key that the event itself gives")
+	case in.DedupeKey != nil && headerKey != nil && *in.DedupeKey != *headerKey:
+		f.add("dedupe_key", "must be the same as the header Idempotency-Key")
+	case in.DedupeKey != nil:
+		e.DedupeKey = *in.DedupeKey
+	case headerKey != nil:
+		e.DedupeKey = *headerKey
+	}
+	if err := f.err(); err != nil {
+		return e, err
+	}
+	source, err := key.sourceFor(in.Source)
+	if source != nil {
+		e.Source = *source
+	}
+	return e, err
+}
+
+// present is a raw member, or nil where it is missing or null.
+func present(raw []byte) []byte {
+	if string(raw) == "null" {
+		return nil
+	}
+	return raw
+}
+
+// preferredWait is how long the caller asked to wait for the end of the first attempt, with Prefer: wait=N
+// (RFC 7240), within the limit; what is applied stands in the answer. 0: not at all.
+func (a *API) preferredWait(rq *request) time.Duration {
+	wait, asked := waitPreference(rq.Request().Header)
+	if !asked {
+		return 0
+	}
+	wait = min(wait, a.limits.Wait)
+	rq.Response().Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
+	return wait
+}
+
+// waitFor returns the row when its attempt has ended, or as it is when the time is up. A caller that leaves, or
+// a service that stops, only ends the waiting.
+func (a *API) waitFor(ctx context.Context, n ledger.Notification, wait time.Duration) ledger.Notification {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	if stop, ok := ctx.Value(stopping{}).(context.Context); ok {
+		defer context.AfterFunc(stop, cancel)()
+	}
+	return a.ledger.Wait(ctx, n)
+}
+
+// waitPreference finds the first wait among the preferences. As RFC 7240 asks, one that can't be read counts
+// as not there: a message must not be refused for a wish.
+func waitPreference(h http.Header) (time.Duration, bool) {
+	for _, line := range h.Values("Prefer") {
+		for preference := range strings.SplitSeq(line, ",") {
+			preference, _, _ = strings.Cut(preference, ";")
+			name, value, _ := strings.Cut(preference, "=")
+			if !strings.EqualFold(strings.TrimSpace(name), "wait") {
+				continue
+			}
+			seconds, err := strconv.ParseUint(strings.Trim(strings.TrimSpace(value), `"`), 10, 16)
+			return time.Duration(seconds) * time.Second, err == nil
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,213 @@
+// Package cli is the command line: what a person types, what they see, and the exit code.
+//
+// Commands that read or act talk to a running service over HTTP; the others load the configuration and call
+// a hook that main fills. Output for people stands on Out, hints and errors on Err; with --json the service's
+// own JSON stands on Out as it came.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sendonce/config"
+)
+
+// The exit codes.
+const (
+	ExitDone        = 0
+	ExitNo          = 1 // the answer is no: differences, refused, not found
+	ExitUsage       = 2 // usage or configuration
+	ExitUnreachable = 3 // the service is not there, or can't answer now
+	ExitLedger      = 4 // the ledger is missing, locked, restored, newer or damaged
+)
+
+// Streams are the standard streams of the process.
+type Streams struct {
+	In  io.Reader
+	Out io.Writer
+	Err io.Writer
+}
+
+// Service is what main does for the commands that work on files. An error may be an *ExitError; any other
+// ends with ExitNo.
+type Service struct {
+	Serve         func(ctx context.Context, c config.Config) error // returns when ctx is done and nothing is in flight
+	Init          func(ctx context.Context, c config.Config) error
+	Check         func(ctx context.Context, c config.Config) (Differences, error)
+	RestoreAccept func(ctx context.Context, c config.Config) error
+	Version       string
+}
+
+// Differences is what a check of the ledger found.
+type Differences struct {
+	Rows  int64        `json:"rows"` // that were looked at
+	Found []Difference `json:"differences"`
+}
+
+// Difference is one place where a row and its history tell different stories.
+type Difference struct {
+	ID     string `json:"id"`     // of the notification; empty: of the ledger as a whole
+	Rule   string `json:"rule"`   // a stable word
+	Detail string `json:"detail"` // a sentence
+}
+
+// ExitError is an error with an exit code of its own.
+type ExitError struct {
+	Code int
+	Err  error
+}
+
+func (e *ExitError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// errNo ends with ExitNo when the output has said everything.
+var errNo = errors.New("no")
+
+// app is one run of the command line.
+type app struct {
+	streams Streams
+	service Service
+	env     []string
+
+	file     string // --config
+	listen   string
+	database string
+	url      string
+	key      string
+	json     bool
+}
+
+// Run does what args (without the program's name) ask for and returns the exit code.
+func Run(ctx context.Context, args []string, env []string, streams Streams, svc Service) int {
+	a := &app{streams: streams, service: svc, env: env}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.Err)
+	return a.exit(root.ExecuteContext(ctx))
+}
+
+// root makes the tree of commands. Global flags are on the root, so that they may stand before the command too;
+// a command refuses those that it would not look at.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "sendonce",
+		Short:         "A notification dedupe ledger: at most one blind send",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	f := root.PersistentFlags()
+	f.StringVar(&a.file, "config", "", "configuration file (default "+config.DefaultFile+", if there is one)")
+	f.StringVar(&a.listen, "listen", "", "address of the API, host:port")
+	f.StringVar(&a.database, "database", "", "path of the ledger")
+	f.StringVar(&a.url, "url", "", "address of the running service (SENDONCE_URL, default "+defaultURL+")")
+	f.StringVar(&a.key, "key", "", "API key (better in SENDONCE_KEY: others see arguments)")
+	f.BoolVar(&a.json, "json", false, "print JSON")
+
+	onFiles := []*cobra.Command{a.initCommand(), a.serveCommand(), a.checkCommand(), a.configCommand(), a.restoreCommand()}
+	for _, c := range onFiles {
+		c.PreRunE = refuseFlags("is for commands that talk to a running service", "url", "key")
+	}
+	client := []*cobra.Command{
+		a.sendCommand(), a.getCommand(), a.listCommand(), a.keyCommand(), a.resendCommand(), a.settleCommand(),
+		a.providersCommand(), a.statsCommand(),
+	}
+	client = append(client, a.actionCommands()...)
+	for _, c := range client {
+		for _, inner := range append(c.Commands(), c) {
+			inner.PreRunE = refuseFlags("is for commands that work on files", "config", "listen", "database")
+		}
+	}
+	root.AddCommand(onFiles...)
+	root.AddCommand(client...)
+	root.AddCommand(a.versionCommand())
+	return root
+}
+
+// refuseFlags refuses flags that a command would not look at: whoever gives one expects something of it.
+func refuseFlags(why string, names ...string) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		for _, name := range names {
+			if cmd.Flags().Changed(name) {
+				return usage("--%s %s", name, why)
+			}
+		}
+		return nil
+	}
+}
+
+// usageError is a command line that can't be meant.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+// usage makes a usageError. Its text must hold no value of a flag that may be a secret.
+func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// exit shows an error and finds its exit code.
+func (a *app) exit(err error) int {
+	var (
+		own     *ExitError
+		faulty  *config.Error
+		problem *problemError
+		lost    *lostError
+	)
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.Is(err, errNo):
+		return ExitNo
+	case errors.As(err, &own):
+		a.complain(err.Error())
+		return own.Code
+	case errors.As(err, &faulty):
+		a.complain("the configuration is refused:")
+		for _, f := range faulty.Faults {
+			fmt.Fprintln(a.streams.Err, "  "+f.String())
+		}
+		return ExitUsage
+	case errors.As(err, &problem):
+		a.showProblem(problem)
+		return problem.exit()
+	case errors.As(err, &lost):
+		a.complain(err.Error())
+		return ExitUnreachable
+	}
+	// What is left comes from reading the command line, ours or cobra's.
+	a.complain(err.Error())
+	return ExitUsage
+}
+
+// complain writes an error. The text may hold what a service answered.
+func (a *app) complain(text string) { fmt.Fprintln(a.streams.Err, "sendonce: "+clean(text)) }
+
+// hint says what to do next; it stands on Err, so that a pipe sees the answer only.
+func (a *app) hint(format string, args ...any) {
+	if a.json {
+		return
+	}
+	for i, arg := range args {
+		if s, ok := arg.(string); ok {
+			args[i] = clean(s)
+		}
+	}
+	fmt.Fprintf(a.streams.Err, format+"\n", args...)
+}
+
+// lookUp reads a variable of the environment.
+func (a *app) lookUp(name string) string {
+	for i := len(a.env) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(a.env[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,16 @@
+package ledger
+
+import "time"
+
+// ShiftWall sets the wall clock of a running ledger off by d against the monotonic clock; zero sets it right.
+func (l *Ledger) ShiftWall(d time.Duration) {
+	l.clock.mu.Lock()
+	defer l.clock.mu.Unlock()
+	l.clock.wall = func() time.Time { return time.Now().Add(d) }
+}
+
+// Steady reports whether the ledger's clock lets expiry, windows and policies act.
+func (l *Ledger) Steady() bool { return l.clock.steady() }
+
+// SetRandom fixes the jitter of waits: 0 shortens by a fifth, 0.5 leaves them as they are.
+func (l *Ledger) SetRandom(random func() float64) { l.random = random }

@@ -1,0 +1,117 @@
+package providers
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"sendonce/ledger"
+)
+
+func TestRate(t *testing.T) {
+	for text, want := range map[string]float64{"10/s": 10, "300/m": 5, "1000/h": 1000.0 / 3600, "1/h": 1.0 / 3600, "100000/s": 100_000, "7/m": 7.0 / 60} {
+		var r Rate
+		if err := r.UnmarshalText([]byte(text)); err != nil || math.Abs(float64(r)-want) > 1e-12 {
+			t.Errorf("%s: %v, %v", text, float64(r), err)
+		}
+		if again, err := ParseRate(r.String()); err != nil || math.Abs(float64(again-r)) > 1e-9 {
+			t.Errorf("%s is written as %s", text, r)
+		}
+	}
+	for _, text := range []string{"", "10", "/s", "10/", "10/d", "10/S", "0/s", "-1/s", "+1/s", "1.5/s", "1e3/s", "10/s/s", " 10/s", "100001/s", "99999999999/h"} {
+		r := Rate(3)
+		if err := r.UnmarshalText([]byte(text)); err == nil || r != 3 {
+			t.Errorf("%q was taken as %v", text, float64(r))
+		}
+	}
+	if s := Rate(0).String(); s != "none" {
+		t.Errorf("no limit is written as %s", s)
+	}
+}
+
+// fields runs Validate and returns the keys that it names.
+func fields(s Settings, c Common) []string {
+	var out []string
+	for _, f := range s.Validate(c) {
+		if f.Detail == "" {
+			out = append(out, f.Field+" without a word")
+		}
+		out = append(out, f.Field)
+	}
+	return out
+}
+
+func TestValidate_NamesEachFault(t *testing.T) {
+	infrai := func() *InfraiSettings { return &InfraiSettings{APIKey: "k"} }
+	hook := func(change func(*WebhookSettings)) *WebhookSettings {
+		s := &WebhookSettings{Secret: testSecret, URLs: []string{"https://crm.example.test/"}}
+		change(s)
+		return s
+	}
+	cases := []struct {
+		name     string
+		settings Settings
+		common   Common
+		want     []string
+	}{
+		{"least", infrai(), Common{}, nil},
+		{"private http", infrai(), Common{BaseURL: "http://10.0.0.1:80/x"}, nil},
+		{"local name", infrai(), Common{BaseURL: "http://fake:9100"}, nil},
+		{"public http", infrai(), Common{BaseURL: "http://api.example.test"}, []string{"base_url"}},
+		{"http to a public address", infrai(), Common{BaseURL: "http://8.8.8.8"}, []string{"base_url"}},
+		{"no scheme", infrai(), Common{BaseURL: "api.example.test"}, []string{"base_url"}},
+		{"other scheme", infrai(), Common{BaseURL: "ftp://api.example.test"}, []string{"base_url"}},
+		{"user name", infrai(), Common{BaseURL: "https://u@api.example.test"}, []string{"base_url"}},
+		{"query", infrai(), Common{BaseURL: "https://api.example.test?"}, []string{"base_url"}},
+		{"all at once", &InfraiSettings{}, Common{BaseURL: "x", Timeout: -1, Rate: -1, Workers: -1, RepeatWindow: -1},
+			[]string{"base_url", "timeout", "rate", "workers", "repeat_window", "api_key"}},
+		{"blank in the key", &InfraiSettings{APIKey: "a\nb"}, Common{}, []string{"api_key"}},
+		{"webhook", hook(func(*WebhookSettings) {}), Common{}, nil},
+		{"empty webhook", &WebhookSettings{}, Common{}, []string{"secret", "urls"}},
+		{"any host", hook(func(s *WebhookSettings) { s.URLs = []string{"https://"} }), Common{}, nil},
+		{"http prefix", hook(func(s *WebhookSettings) { s.URLs = append(s.URLs, "http://10.0.0.1/") }), Common{}, []string{"urls[1]"}},
+		{"http prefix to private", hook(func(s *WebhookSettings) {
+			s.URLs, s.AllowPrivate = []string{"http://10.0.0.1/"}, []string{"10.0.0.0/8", "fd00::/8"}
+		}), Common{}, nil},
+		{"bad prefixes", hook(func(s *WebhookSettings) {
+			s.URLs = []string{"crm", "https://x.example.test/?a", "https://u@x.example.test/", "https://x.example.test/a/../b"}
+		}), Common{},
+			[]string{"urls[0]", "urls[1]", "urls[2]", "urls[3]"}},
+		{"bad blocks", hook(func(s *WebhookSettings) { s.AllowPrivate = []string{"10.0.0.1", "10.0.0.1/8", "::ffff:10.0.0.0/104"} }), Common{},
+			[]string{"allow_private[0]", "allow_private[1]", "allow_private[2]"}},
+		{"base URL of a webhook", hook(func(*WebhookSettings) {}), Common{BaseURL: "https://x.example.test"}, []string{"base_url"}},
+		{"window without dedupes", hook(func(*WebhookSettings) {}), Common{RepeatWindow: time.Hour}, []string{"repeat_window"}},
+		{"dedupes without window", hook(func(s *WebhookSettings) { s.Dedupes = true }), Common{}, []string{"repeat_window"}},
+		{"dedupes", hook(func(s *WebhookSettings) { s.Dedupes = true }), Common{RepeatWindow: time.Hour}, nil},
+		{"log", Types["log"].Settings(), Common{}, nil},
+		{"bad log", &LogSettings{Delay: -1, Share: 1.5}, Common{RepeatWindow: time.Hour}, []string{"delay", "share", "repeat_window"}},
+	}
+	for _, c := range cases {
+		if got := fields(c.settings, c.common); !slices.Equal(got, c.want) {
+			t.Errorf("%s: faults in %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestTypes(t *testing.T) {
+	for name, typ := range Types {
+		if len(typ.Channels) == 0 || typ.Workers < 1 || typ.Settings() == nil || typ.Settings() == typ.Settings() {
+			t.Errorf("%s: %+v", name, typ)
+		}
+		if typ.Real == (name == "log") {
+			t.Errorf("%s: real %v", name, typ.Real)
+		}
+	}
+	for _, k := range kits {
+		if _, ok := Types[k.name]; !ok {
+			t.Errorf("%s is tested and not in the table", k.name)
+		}
+	}
+	if len(Types) != len(kits)+1 {
+		t.Errorf("%d types, but %d in kits beside log: each type over HTTP has to stand there", len(Types), len(kits))
+	}
+	if !slices.Equal(Types["log"].Channels, ledger.Channels) {
+		t.Error("log takes every channel")
+	}
+}

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+
+	"sendonce/ledger"
+)
+
+const (
+	byKey   = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.dedupe_key = $1 AND n.source = $2`
+	byOther = byKey + ` AND (n.recipe = $3 OR n.recipe = '` + ledger.RecipeGiven + `')`
+	byID    = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.id = $1`
+	bySeq   = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.seq = $1`
+)
+
+// notification reads one row.
+func notification(q queries, query string, args ...any) (n ledger.Notification, found bool, err error) {
+	found, err = oneRow(q, query, args, rowTargets(&n)...)
+	return n, found, err
+}
+
+// prior looks under a claim's other keys, then under its own.
+func prior(q queries, c *ledger.Claim, own bool) (ledger.Notification, bool, error) {
+	for _, k := range c.Others {
+		if n, found, err := notification(q, byOther, k.Key, c.Source, k.Recipe); found || err != nil {
+			return n, found, err
+		}
+	}
+	if !own {
+		return ledger.Notification{}, false, nil
+	}
+	return notification(q, byKey, c.DedupeKey, c.Source)
+}
+
+// Prior finds the row that has one of the claim's keys. What it does not find proves nothing: only Claim does.
+func (s *Store) Prior(ctx context.Context, c ledger.Claim) (ledger.Notification, bool, error) {
+	n, found, err := notification(s.reader(ctx), byKey, c.DedupeKey, c.Source)
+	if found || err != nil || len(c.Others) == 0 {
+		return n, found, err
+	}
+	return prior(s.reader(ctx), &c, false)
+}
+
+// Claim makes a row for each claim whose keys nobody has, all in one commit.
+func (s *Store) Claim(claims []ledger.Claim) ([]ledger.Claimed, error) {
+	var rows []ledger.Claimed
+	err := s.claim(len(claims), func(t *tx) (err error) {
+		rows = make([]ledger.Claimed, len(claims))
+		for i := range claims {
+			if rows[i], err = t.claim(&claims[i], nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// claim makes one row, or reads the one that has its key. The UNIQUE index decides, no look-up before it. There is no
+// RETURNING: it costs more than LastInsertId.
+func (t *tx) claim(c *ledger.Claim, resendNumber any) (ledger.Claimed, error) {
+	if len(c.Others) > 0 {
+		if n, found, err := prior(t, c, false); found || err != nil {
+			return ledger.Claimed{Notification: n, Duplicate: true}, err
+		}
+	}
+	n := asKept(c.Notification)
+	seq, err := t.insert(`INSERT INTO notifications (id, source, dedupe_key, recipe, source_in_key, event_id, event_type, user_id, channel,
+ provider, pinned, lane, state, reason, maybe_sent, next_action, due_at, send_at, expires_at, tried, resend_of, resend_number, suspected_of,
+ occurred_at, claimed_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
+ON CONFLICT (dedupe_key, source) DO NOTHING`,
+		n.ID[:], n.Source, n.DedupeKey, n.Recipe, flag(n.SourceInKey), n.EventID, text(n.EventType), text(n.UserID), string(n.Channel),
+		n.Provider, flag(n.Pinned), int64(n.Lane), string(n.State), text(n.Reason), flag(n.MaybeSent), text(n.NextAction), ms(n.DueAt),
+		ms(n.SendAt), ms(n.ExpiresAt), n.Tried, idOf(n.ResendOf), resendNumber, idOf(n.SuspectedOf),
+		ms(n.OccurredAt), ms(n.ClaimedAt), ms(n.UpdatedAt))
+	if err != nil {
+		return ledger.Claimed{}, err
+	}
+	if seq == 0 {
+		n, _, err := notification(t, byKey, c.DedupeKey, c.Source)
+		return ledger.Claimed{Notification: n, Duplicate: true}, err
+	}
+	n.Seq, n.Version = seq, 1
+	_, err = t.exec("INSERT INTO contents (notification, recipient, recipient_key, message, metadata, content_hash) VALUES ($1, $2, $3, $4, $5, $6)",
+		seq, n.Recipient, n.RecipientKey, string(n.Message), jsonText(n.Metadata), n.ContentHash[:])
+	t.counts.claimed(n.ClaimedAt)
+	return ledger.Claimed{Notification: n}, err
+}

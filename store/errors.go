@@ -1,0 +1,51 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"sendonce/ledger"
+)
+
+// Why a ledger is not opened. Each says what a person can do.
+var (
+	ErrLocked   = errors.New("another process has this ledger open: stop it first, or use its API")
+	ErrMissing  = errors.New("the ledger is missing, and an empty one would send everything again: put the file or a backup back")
+	ErrNoLedger = fmt.Errorf("there is no ledger yet: make one with `sendonce init` (%w)", errAbsent)
+	ErrExists   = errors.New("there is a ledger already: it is left as it is")
+	ErrNewer    = errors.New("the ledger was written by a newer sendonce: use that version; nothing was changed")
+	ErrDamaged  = errors.New("the ledger is damaged: stop, keep the files, and restore a backup")
+	ErrForeign  = errors.New("the file is not a sendonce ledger: give the right path")
+	ErrPlatform = errors.New("this platform has no file locks that sendonce knows: it runs on Linux, macOS and FreeBSD")
+)
+
+var errAbsent = errors.New("no database file and no lock file")
+
+// Why a write is refused while the store is open. Each wraps ledger.ErrUnavailable: surely not written.
+var (
+	errShutDown = fmt.Errorf("the store was shut down: %w", ledger.ErrUnavailable)
+	errReadOnly = fmt.Errorf("the ledger was opened for reading: %w", ledger.ErrUnavailable)
+	errRestored = fmt.Errorf("the ledger is an old or moved copy, nothing is sent from it before `sendonce restore --accept`: %w", ledger.ErrUnavailable)
+)
+
+// code returns SQLite's primary result code, or 0 when err is none of SQLite's.
+func code(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// opening translates what SQLite says about a file that cannot be used.
+func opening(err error) error {
+	switch code(err) {
+	case sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%w: %w", ErrForeign, err)
+	case sqlite3.SQLITE_CORRUPT:
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
+}

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+)
+
+// Open opens a ledger for service and keeps every other process from doing so. ErrLocked, ErrMissing, ErrNoLedger, ErrNewer,
+// ErrDamaged, ErrForeign. A ledger that was restored or moved is opened too: Condition says so, and nothing is sent from it.
+func Open(o Options) (*Store, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	ledgerThere, lockThere, err := whatIsThere(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	if !ledgerThere && !lockThere {
+		return nil, ErrNoLedger
+	}
+	useOFDLocks(o.Log)
+	lock, err := openLock(o.Path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{path: o.Path, log: o.Log, lock: lock, fullCheckMax: o.hooks.fullCheckMax, maxScan: o.hooks.maxScan, stopChecks: func() {}}
+	if err := s.open(o); err != nil {
+		return nil, errors.Join(err, s.closeFiles())
+	}
+	return s, nil
+}
+
+func (s *Store) open(o Options) error {
+	ledgerThere, _, err := whatIsThere(s.path) // again, now that nobody else changes it
+	switch {
+	case err != nil:
+		return err
+	case !ledgerThere && s.lock.written && (!s.lock.known || s.lock.last.generation > 0):
+		return ErrMissing
+	case !ledgerThere:
+		return ErrNoLedger
+	}
+	warnModes(s.log, s.path)
+	ctx := context.Background()
+	version, err := peek(ctx, s.path, o.hooks.version)
+	if err != nil {
+		return err
+	}
+	if err := migrate(ctx, s.path, version, o.hooks.migrations); err != nil {
+		return err
+	}
+	if err := s.connect(ctx); err != nil {
+		return opening(err)
+	}
+	if err := s.checkAtStart(); err != nil {
+		return err
+	}
+	s.space = newSpace(filepath.Dir(s.path), o.Reserve)
+	if s.writer, err = newWriter(ctx, s, o.hooks); err != nil {
+		return opening(err)
+	}
+	if err := s.recognise(); err != nil {
+		return err
+	}
+	s.writer.start()
+	return nil
+}
+
+// OpenReadOnly opens a ledger for looking, beside a service that may have it open. Its writes are refused, it takes no lock,
+// and it changes nothing. ErrNoLedger, ErrNewer, ErrForeign.
+func OpenReadOnly(o Options) (*Store, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	found, err := there(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, ErrNoLedger
+	}
+	useOFDLocks(o.Log)
+	ctx := context.Background()
+	if _, err := peek(ctx, o.Path, o.hooks.version); err != nil {
+		return nil, err
+	}
+	s := &Store{path: o.Path, log: o.Log, maxScan: o.hooks.maxScan, stopChecks: func() {}}
+	if s.reads, err = connect(o.Path, readers, readerPragmas(), "mode", "ro"); err == nil {
+		err = s.reads.PingContext(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(opening(err), s.closeFiles())
+	}
+	return s, nil
+}
+
+// connect opens the readers and the writer's pool of one.
+func (s *Store) connect(ctx context.Context) (err error) {
+	if s.writes, err = connect(s.path, 1, writerPragmas(), "_txlock", "immediate"); err != nil {
+		return err
+	}
+	if err := s.writes.PingContext(ctx); err != nil { // first: it makes the log that readers need
+		return err
+	}
+	if s.reads, err = connect(s.path, readers, readerPragmas()); err != nil {
+		return err
+	}
+	return s.reads.PingContext(ctx)
+}
+
+// whatIsThere looks for a ledger and its lock file.
+func whatIsThere(path string) (ledgerThere, lockThere bool, err error) {
+	if ledgerThere, err = there(path); err != nil {
+		return false, false, err
+	}
+	lockThere, err = there(path + ".lock")
+	return ledgerThere, lockThere, err
+}

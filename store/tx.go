@@ -1,0 +1,145 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"sendonce/ledger"
+)
+
+// queries is what reads inside and outside of a write have in common.
+type queries interface {
+	query(query string, args ...any) (*sql.Rows, error)
+}
+
+// tx is the open transaction of the writer, as operations see it. Statements are prepared once, on first use.
+type tx struct {
+	ctx    context.Context
+	conn   *sql.Conn
+	stmts  map[string]*sql.Stmt
+	counts tally
+}
+
+func (t *tx) prepare(query string) (*sql.Stmt, error) {
+	if st, ok := t.stmts[query]; ok {
+		return st, nil
+	}
+	st, err := t.conn.PrepareContext(t.ctx, query)
+	if err == nil {
+		t.stmts[query] = st
+	}
+	return st, err
+}
+
+// exec runs a statement and returns how many rows it changed.
+func (t *tx) exec(query string, args ...any) (int64, error) {
+	st, err := t.prepare(query)
+	if err != nil {
+		return 0, err
+	}
+	res, err := st.ExecContext(t.ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// insert runs an INSERT ... ON CONFLICT DO NOTHING and returns the new row's id, or 0 when the conflict was there:
+// SQLite's last id is then another row's.
+func (t *tx) insert(query string, args ...any) (int64, error) {
+	st, err := t.prepare(query)
+	if err != nil {
+		return 0, err
+	}
+	res, err := st.ExecContext(t.ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := res.RowsAffected()
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	return res.LastInsertId()
+}
+
+func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
+	st, err := t.prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	return st.QueryContext(t.ctx, args...)
+}
+
+// row reads one row; false: there is none.
+func (t *tx) row(query string, args []any, targets ...any) (bool, error) {
+	return oneRow(t, query, args, targets...)
+}
+
+func oneRow(q queries, query string, args []any, targets ...any) (found bool, err error) {
+	rows, err := q.query(query, args...)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	if !rows.Next() {
+		return false, rows.Err()
+	}
+	if err := rows.Scan(targets...); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// tally is what a transaction changes in the counts. It is written once, before the commit.
+type tally struct {
+	states     [8]int64 // as ledger.States
+	maybeSent  int64
+	duplicates int64
+	twice      int64
+	shared     int64
+	newest     int64 // Unix milliseconds
+}
+
+func place(s ledger.State) int {
+	for i, k := range ledger.States {
+		if k == s {
+			return i
+		}
+	}
+	return 0 // no such state: the schema refuses the row that has it
+}
+
+func (c *tally) claimed(at time.Time) {
+	c.states[place(ledger.StateClaimed)]++
+	c.at(at)
+}
+
+// moved counts a row that went from one state to another.
+func (c *tally) moved(from, to ledger.State, before, after bool, at time.Time) {
+	c.states[place(from)]--
+	c.states[place(to)]++
+	c.maybeSent += flag(after) - flag(before)
+	c.at(at)
+}
+
+// at notes a time that was written.
+func (c *tally) at(t time.Time) {
+	if !t.IsZero() {
+		c.newest = max(c.newest, t.UnixMilli())
+	}
+}
+
+// write adds the tally to the counts.
+func (c *tally) write(t *tx) error {
+	if *c == (tally{}) {
+		return nil
+	}
+	s := c.states
+	_, err := t.exec(`UPDATE counts SET claimed = claimed + $1, held = held + $2, sending = sending + $3, ambiguous = ambiguous + $4,
+ sent = sent + $5, failed = failed + $6, cancelled = cancelled + $7, expired = expired + $8, maybe_sent = maybe_sent + $9,
+ duplicates = duplicates + $10, proven_twice = proven_twice + $11, shared = shared + $12, newest_at = max(newest_at, $13) WHERE one = 1`,
+		s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], c.maybeSent, c.duplicates, c.twice, c.shared, c.newest)
+	return err
+}

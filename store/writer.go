@@ -1,0 +1,234 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+const (
+	maxGroup    = 256         // rows that share a commit
+	maxClaims   = 1024        // claims that may wait; beyond it they are refused
+	maxUrgent   = 1024        // closes, takes and settlements that may wait before callers do
+	raiseEvery  = time.Second // how often the generation rises while there are writes
+	barrierWait = time.Second // between tries of a barrier
+)
+
+// writer is the one goroutine that writes.
+type writer struct {
+	store  *Store
+	tx     *tx
+	urgent chan *operation // closes, takes, settlements: they end what is in flight, so they go first
+	claims chan *operation
+	quit   chan struct{}
+	ended  chan struct{}
+	hooks  hooks
+
+	tidy       <-chan time.Time // when to look at the log's size; nil: nothing was written since
+	restored   bool             // the generation stands still
+	generation mark
+	raised     time.Time
+
+	mu       sync.Mutex
+	unknown  error // the commit that failed, until a barrier holds
+	barriers int64
+}
+
+func newWriter(ctx context.Context, s *Store, h hooks) (*writer, error) {
+	conn, err := s.writes.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &writer{
+		store: s, hooks: h,
+		tx:     &tx{ctx: ctx, conn: conn, stmts: map[string]*sql.Stmt{}},
+		urgent: make(chan *operation, maxUrgent), claims: make(chan *operation, maxClaims),
+		quit: make(chan struct{}), ended: make(chan struct{}),
+	}, nil
+}
+
+func (w *writer) start() { go w.run() }
+
+// end lets the writer finish what was handed in, and waits for it.
+func (w *writer) end() {
+	close(w.quit)
+	<-w.ended
+}
+
+// close folds the log into the database and gives the connection back.
+func (w *writer) close() error {
+	if busy, err := w.checkpoint(); busy || err != nil {
+		w.store.log.Warn("the log could not be folded into the database; the next start does it", "error", err)
+	}
+	var errs []error
+	for _, st := range w.tx.stmts {
+		errs = append(errs, st.Close())
+	}
+	return errors.Join(append(errs, w.tx.conn.Close())...)
+}
+
+// condition returns ErrUnknown while a failed commit is not resolved, and how many were.
+func (w *writer) condition() (error, int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.unknown, w.barriers
+}
+
+// run is the writer's life. A panic in it is not recovered: the process ends, and the next start knows what is open.
+func (w *writer) run() {
+	defer close(w.ended)
+	for {
+		select { // what is urgent goes first
+		case op := <-w.urgent:
+			w.group(w.gather(op))
+			continue
+		default:
+		}
+		var again <-chan time.Time
+		if err, _ := w.condition(); err != nil {
+			again = time.After(barrierWait)
+		}
+		select {
+		case op := <-w.urgent:
+			w.group(w.gather(op))
+		case op := <-w.claims:
+			w.group(w.gather(op))
+		case <-again:
+			w.resolve()
+		case <-w.tidy:
+			w.cutLog()
+		case <-w.quit:
+			w.drain()
+			return
+		}
+	}
+}
+
+// drain does what was handed in before the end.
+func (w *writer) drain() {
+	for {
+		select {
+		case op := <-w.urgent:
+			w.group(w.gather(op))
+		case op := <-w.claims:
+			w.group(w.gather(op))
+		default:
+			return
+		}
+	}
+}
+
+// gather adds to the first operation whatever waits, up to a group.
+func (w *writer) gather(first *operation) []*operation {
+	ops, rows := []*operation{first}, first.rows
+	for _, queue := range []chan *operation{w.urgent, w.claims} {
+		for rows < maxGroup {
+			select {
+			case op := <-queue:
+				ops, rows = append(ops, op), rows+op.rows
+				continue
+			default:
+			}
+			break
+		}
+	}
+	return ops
+}
+
+// group writes operations with one commit and answers them.
+func (w *writer) group(ops []*operation) {
+	if err, _ := w.condition(); err != nil {
+		answer(ops, err)
+		return
+	}
+	raised, err := w.apply(ops)
+	if err != nil {
+		w.rollback()
+		w.notice(err)
+		if len(ops) == 1 {
+			w.store.log.Error("a write failed", "error", err)
+			answer(ops, unavailable(err))
+			return
+		}
+		for _, op := range ops { // only what fails alone fails
+			w.group([]*operation{op})
+		}
+		return
+	}
+	if err := w.commit(); err != nil {
+		w.store.log.Error("a commit failed: trying the barrier", "operations", len(ops), "error", err)
+		w.rollback()
+		w.notice(err)
+		answer(ops, w.failed(err))
+		return
+	}
+	answer(ops, nil)
+	w.remember(raised)
+	if w.tidy == nil {
+		w.tidy = time.After(tidyEvery)
+	}
+}
+
+// notice draws what an error says about the file itself.
+func (w *writer) notice(err error) {
+	switch code(err) {
+	case sqlite3.SQLITE_FULL:
+		w.store.space.recheck()
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		w.store.damaged(opening(err))
+	}
+}
+
+// apply opens a transaction and runs the operations in it, then writes the counts and, once a second, the generation. It
+// returns the new generation, or 0.
+func (w *writer) apply(ops []*operation) (raised int64, err error) {
+	if err := w.begin(); err != nil {
+		return 0, err
+	}
+	w.tx.counts = tally{}
+	for _, op := range ops {
+		if w.hooks.before != nil {
+			w.hooks.before(w.tx, op)
+		}
+		if err := op.do(w.tx); err != nil {
+			return 0, err
+		}
+	}
+	if err := w.tx.counts.write(w.tx); err != nil {
+		return 0, err
+	}
+	if !w.restored && time.Since(w.raised) >= raiseEvery {
+		return w.tx.raise()
+	}
+	return 0, nil
+}
+
+// begin opens a transaction. One that an earlier failure left open is rolled back first.
+func (w *writer) begin() error {
+	_, err := w.tx.exec("BEGIN IMMEDIATE")
+	if err == nil || code(err) == sqlite3.SQLITE_BUSY {
+		return err
+	}
+	w.rollback()
+	_, err = w.tx.exec("BEGIN IMMEDIATE")
+	return err
+}
+
+func (w *writer) commit() error {
+	return w.hooks.commit(func() error {
+		_, err := w.tx.exec("COMMIT")
+		return err
+	})
+}
+
+// rollback ends the transaction. After a full disk or an I/O error SQLite has done so by itself and says that there is none.
+func (w *writer) rollback() {
+	w.tx.ctx = context.Background() // whatever ended the operation does not keep its transaction open
+	if _, err := w.tx.exec("ROLLBACK"); err != nil {
+		w.store.log.Debug("rollback", "error", err)
+	}
+}
