@@ -42,6 +42,9 @@ func main() {
 		err = stubCommand(ctx, os.Args[2:])
 	} else {
 		err = command(ctx, os.Args[1:])
+		if ctx.Err() != nil {
+			err = errors.New("interrupted; nothing is left running")
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

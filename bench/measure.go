@@ -99,7 +99,7 @@ func (b *bench) start(ctx context.Context, c cell, system string) (*instance, er
 	if system == worker {
 		return b.startWorker(ctx, provider, min(c.conns, maxPool))
 	}
-	return b.startService(ctx, provider)
+	return b.startService(ctx, provider, c.keyed)
 }
 
 // load words the cell for the system.
@@ -128,7 +128,7 @@ func (b *bench) sendKnown(ctx context.Context, e events, system string) error {
 
 // idle returns the resident memory of a service that has been up for two seconds and was asked for nothing.
 func (b *bench) idle(ctx context.Context) (float64, error) {
-	in, err := b.startService(ctx, b.stubs[0].addr)
+	in, err := b.startService(ctx, b.stubs[0].addr, false)
 	if err != nil {
 		return 0, err
 	}

@@ -45,7 +45,7 @@ func (s summary) write(w io.Writer) {
 func (s summary) row(r result) []string {
 	row := []string{r.Cell, count(r.Notifications), number(r.P50, "%.2f"), number(r.P99, "%.2f"), number(r.CPU, "%.3f"),
 		number(r.HeapKiB, "%.1f"), fmt.Sprint(r.Errors)}
-	p := s.get(worker, r.Cell)
+	p := s.get(worker, comparedWith(r.Cell))
 	row = append(row, count(p.Notifications), number(p.P50, "%.2f"), number(p.P99, "%.2f"), number(p.CPU, "%.3f"),
 		number(ratio(r.Notifications, p.Notifications), "%.2f"), number(ratio(r.CPU, p.CPU), "%.3f"))
 	group := 64

@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 )
@@ -223,58 +222,4 @@ func (l *Ledger) known(n Notification, e *Event, recipient string) (ClaimResult,
 		return ClaimResult{}, &ReusedError{Existing: n, Differs: differs}
 	}
 	return ClaimResult{Notification: n, Duplicate: true, Differs: differs}, nil
-}
-
-// Keys shows the keys that an event has under each recipe. Event.Message is not looked at. *InvalidError.
-func (l *Ledger) Keys(ctx context.Context, e Event) ([]KeyPreview, error) {
-	recipient, err := RecipientKey(e.Channel, e.Recipient, l.settings.Channels[e.Channel].Region)
-	if err != nil {
-		return nil, err
-	}
-	var out []KeyPreview
-	for i, r := range l.settings.Recipes {
-		key, parts, err := r.Key(&e, recipient)
-		if err != nil && i == 0 {
-			return nil, err
-		} else if err != nil {
-			continue
-		}
-		p := KeyPreview{Recipe: r.Name, Parts: parts, DedupeKey: key}
-		n, ok, err := l.store.Prior(ctx, Claim{Notification: Notification{Source: e.Source, DedupeKey: key, Recipe: r.Name}})
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			p.Notification = &n
-		}
-		out = append(out, p)
-	}
-	return out, nil
-}
-
-// KeyPreview is a key as a recipe makes it.
-type KeyPreview struct {
-	Recipe       string
-	Parts        []KeyPart
-	DedupeKey    string
-	Notification *Notification // the row that has it
-}
-
-// KeyPart is one part of a key.
-type KeyPart struct{ Name, Value string }
-
-// milli cuts a time to what the ledger keeps: UTC with milliseconds.
-func milli(t time.Time) time.Time {
-	if t.IsZero() {
-		return t
-	}
-	return t.UTC().Truncate(time.Millisecond)
-}
-
-// earlier returns the earlier of two times; a zero one is none.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
-		return b
-	}
-	return a
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"time"
 	"unicode/utf8"
 )
@@ -34,6 +35,9 @@ func decideClose(in closing, f CloseFacts) Change {
 		if f.Shared {
 			c.Reason = ReasonMessageIDShared
 		}
+		if f.Earlier {
+			c.Settlement = secondMessage(in)
+		}
 	case f.Proof:
 		c.sent(in.attempt.MessageID, ReasonProof)
 	case in.attempt.Kind == KindRepeat:
@@ -53,6 +57,12 @@ func decideClose(in closing, f CloseFacts) Change {
 		c.MessageID = in.attempt.MessageID
 	}
 	return c
+}
+
+// secondMessage notes that an earlier handing was proven while this one was on its way, and both were accepted.
+func secondMessage(in closing) *Settlement {
+	return &Settlement{At: in.attempt.EndedAt, Action: CauseProof, From: StateSent, To: StateSent, Actor: actorSelf,
+		Evidence: fmt.Appendf(nil, `{"attempt":%d,"duplicate":true}`, in.attempt.Number)}
 }
 
 // deferred moves a row that was surely not sent: to the next provider at once, or back to wait.

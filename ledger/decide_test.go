@@ -125,3 +125,15 @@ func checkChange(t *testing.T, got, want Change) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
+
+// Keeps out a second message that nobody counts: an earlier handing was proven while this one was accepted.
+func TestDecideClose_ASecondMessageIsSettled(t *testing.T) {
+	in := closingOf(answered, nil)
+	if c := decideClose(in, CloseFacts{Proof: true}); c.Settlement != nil {
+		t.Errorf("a proof of this handing: %+v", c.Settlement)
+	}
+	c := decideClose(in, CloseFacts{Proof: true, Earlier: true})
+	if s := c.Settlement; c.State != StateSent || s == nil || s.Action != CauseProof || s.From != StateSent || s.To != StateSent {
+		t.Errorf("%+v with settlement %+v", c, s)
+	}
+}

@@ -16,13 +16,14 @@ import (
 // rig is a ledger at work: the real loop over a real file, with scripted providers and a clock that stands still
 // unless everybody waits.
 type rig struct {
-	t        *testing.T
-	scripts  map[string]*script
-	list     []*script
-	settings ledger.Settings
-	path     string
-	random   func() float64                  // nil: the ledger's own
-	wrap     func(*store.Store) ledger.Store // nil: the store as it is
+	t         *testing.T
+	scripts   map[string]*script
+	list      []*script
+	settings  ledger.Settings
+	path      string
+	random    func() float64                  // nil: the ledger's own
+	wrap      func(*store.Store) ledger.Store // nil: the store as it is
+	unchecked bool                            // rows were planted that a check calls by their name
 
 	disk    *store.Store
 	ledger  *ledger.Ledger
@@ -118,7 +119,7 @@ func (r *rig) run() {
 	synctest.Wait()
 }
 
-// stop ends the loop and closes the file. A second call does nothing.
+// stop ends the loop, re-derives every row from its history, and closes the file. A second call does nothing.
 func (r *rig) stop() {
 	r.t.Helper()
 	if r.cancel != nil {
@@ -129,10 +130,24 @@ func (r *rig) stop() {
 		r.cancel = nil
 	}
 	if r.disk != nil {
+		r.check()
 		if err := r.disk.Shutdown(); err != nil {
 			r.t.Errorf("Shutdown: %v", err)
 		}
 		r.disk = nil
+	}
+}
+
+// check re-derives every row from its history.
+func (r *rig) check() {
+	r.t.Helper()
+	if r.unchecked {
+		return
+	}
+	if _, err := ledger.Check(context.Background(), r.disk, func(d ledger.Difference) {
+		r.t.Errorf("check: %+v", d)
+	}); err != nil {
+		r.t.Errorf("check: %v", err)
 	}
 }
 

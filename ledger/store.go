@@ -147,7 +147,8 @@ type Closing struct {
 
 // CloseFacts are what a decision about a closed attempt depends on besides its result.
 type CloseFacts struct {
-	Proof   bool     // a receipt for this attempt, or for one of its message ids, is stored
+	Proof   bool     // a receipt for the row, or for one of the answer's message ids, is stored
+	Earlier bool     // one of them proves a handing before this one: what was accepted now is a second message
 	Shared  bool     // one of the message ids belongs to another row
 	Highest Delivery // of the receipts that are stored
 }
@@ -176,7 +177,7 @@ type Change struct {
 	ExpiresAt   time.Time // keep
 	ConfirmedAt time.Time
 	At          time.Time
-	Settlement  *Settlement // nil in a Close
+	Settlement  *Settlement // in a Close only that of a message that was proven twice
 }
 
 // Filter selects rows. Zero fields do not filter. The first five are indexed; a filter without any of them looks

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // waiters are callers that want to know when a row's attempt has ended.
@@ -68,7 +69,7 @@ func (w *waiters) leave(seq int64, e *waiting) {
 }
 
 // Wait returns the row once its first attempt, or the one that runs now, has ended or ctx is done. A row that
-// is final, or that nothing will be done with soon, comes back at once.
+// is final, held, ambiguous, or due only after ctx's deadline comes back at once.
 func (l *Ledger) Wait(ctx context.Context, n Notification) Notification {
 	if n.State != StateClaimed && n.State != StateSending {
 		return n
@@ -85,6 +86,9 @@ func (l *Ledger) Wait(ctx context.Context, n Notification) Notification {
 		if n.State != StateSending && (n.State != StateClaimed || n.AttemptCount > 0) {
 			return n
 		}
+	}
+	if deadline, ok := ctx.Deadline(); ok && n.State == StateClaimed && n.DueAt.After(l.clock.now().Add(time.Until(deadline))) {
+		return n
 	}
 	select {
 	case <-e.done:

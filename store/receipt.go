@@ -120,7 +120,7 @@ func (t *tx) keepReceipt(r *ledger.Receipt, seq int64, number int) (known bool, 
 	_, err = t.exec(`INSERT INTO receipts (provider, event_key, fact_key, notification, number, message_id, kind, delivery, code, provider_at,
  arrived_at, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		r.Provider, r.EventKey, r.FactKey, row, attempt, text(r.MessageID), r.Kind, text(r.Delivery), text(r.Code), ms(r.ProviderAt),
-		ms(r.ArrivedAt), bytes(r.Body))
+		ms(r.ArrivedAt), blob(r.Body))
 	t.counts.at(r.ArrivedAt)
 	return false, err
 }

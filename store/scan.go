@@ -37,7 +37,7 @@ func asKept(n ledger.Notification) ledger.Notification {
 	return n
 }
 
-// text and bytes write the empty value as NULL.
+// text and blob write the empty value as NULL.
 
 func text[T ~string](s T) any {
 	if s == "" {
@@ -46,7 +46,7 @@ func text[T ~string](s T) any {
 	return string(s)
 }
 
-func bytes(b []byte) any {
+func blob(b []byte) any {
 	if b == nil {
 		return nil
 	}

@@ -50,7 +50,7 @@ func (t *tx) take(k *ledger.Taking) (moved bool, err error) {
 	}
 	_, err = t.exec(`INSERT INTO attempts (notification, number, kind, provider, account, request_hash, request, started_at)
  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		a.Seq, int64(a.Number), string(a.Kind), a.Provider, a.Account[:], a.RequestHash[:], bytes(a.Request), ms(a.StartedAt))
+		a.Seq, int64(a.Number), string(a.Kind), a.Provider, a.Account[:], a.RequestHash[:], blob(a.Request), ms(a.StartedAt))
 	t.counts.moved(from, ledger.StateSending, false, false, a.StartedAt) // maybe_sent stays as it is
 	return false, err
 }
@@ -61,6 +61,10 @@ const evidenceQuery = `SELECT n.state, n.delivery, n.maybe_sent, n.version, n.du
  (SELECT count(*) FROM receipts WHERE notification IS NULL AND message_id = $2 AND provider = $3),
  (SELECT notification FROM message_ids WHERE message_id = $2 AND provider = $3 AND notification <> $1 LIMIT 1)
  FROM notifications n WHERE n.seq = $1`
+
+// earlierQuery asks for a proof of an attempt before the handing that a number belongs to: a send and its repeats are one.
+const earlierQuery = `SELECT EXISTS (SELECT 1 FROM receipts WHERE notification = $1 AND number <
+ coalesce((SELECT max(number) FROM attempts WHERE notification = $1 AND number <= $2 AND kind = 'send'), 0))`
 
 // Close ends the open attempt, notes its message ids, and moves the row as decide says. ErrMoved: it was closed already.
 func (s *Store) Close(c ledger.Closing, decide func(ledger.CloseFacts) ledger.Change) (ledger.Notification, error) {
@@ -126,7 +130,7 @@ func (t *tx) dropRequests(seq int64) error {
 func (t *tx) closeAttempt(a *ledger.Attempt) (int64, error) {
 	return t.exec(`UPDATE attempts SET ended_at = $1, outcome = $2, phase = $3, status = $4, code = $5, message_id = $6, error = $7, answer = $8
  WHERE notification = $9 AND number = $10 AND outcome IS NULL`,
-		ms(a.EndedAt), a.Outcome.String(), text(a.Phase), number(a.Status), text(a.Code), text(a.MessageID), text(a.Error), bytes(a.Answer),
+		ms(a.EndedAt), a.Outcome.String(), text(a.Phase), number(a.Status), text(a.Code), text(a.MessageID), text(a.Error), blob(a.Answer),
 		a.Seq, int64(a.Number))
 }
 
@@ -168,6 +172,9 @@ func (t *tx) evidence(n *ledger.Notification, a *ledger.Attempt, ids []string) (
 		return f, nil
 	}
 	f.Proof = true
+	if _, err := t.row(earlierQuery, []any{a.Seq, int64(a.Number)}, toBool{&f.Earlier}); err != nil {
+		return f, err
+	}
 	f.Highest, err = highest(t, a.Seq)
 	return f, err
 }
