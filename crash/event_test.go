@@ -38,8 +38,8 @@ var scripts = []struct {
 	{20, []fake.Behaviour{fake.AcceptTwice}, []fake.Behaviour{fake.AcceptTwice}},
 	{30, []fake.Behaviour{fake.Unavailable}, []fake.Behaviour{fake.Unavailable, fake.Unavailable}},
 	{40, []fake.Behaviour{fake.Refuse}, []fake.Behaviour{fake.Refuse}},
-	{5, []fake.Behaviour{fake.Throttle}, []fake.Behaviour{fake.Throttle}},
-	{5, []fake.Behaviour{fake.Throttle, fake.AcceptReset}, []fake.Behaviour{fake.Throttle, fake.AcceptReset}},
+	{2, []fake.Behaviour{fake.Throttle}, []fake.Behaviour{fake.Throttle}},
+	{2, []fake.Behaviour{fake.Throttle, fake.AcceptReset}, []fake.Behaviour{fake.Throttle, fake.AcceptReset}},
 }
 
 // newEvent draws an event. number is unique in the run.
