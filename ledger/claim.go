@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
@@ -23,7 +24,7 @@ func (l *Ledger) Claim(ctx context.Context, e Event) (ClaimResult, error) {
 		return ClaimResult{}, err
 	}
 	if n, ok, err := l.store.Prior(ctx, c); err != nil {
-		return ClaimResult{}, err
+		return ClaimResult{}, unread(err)
 	} else if ok {
 		return l.known(n, &e, c.RecipientKey)
 	}
@@ -53,7 +54,7 @@ func (l *Ledger) ClaimBatch(ctx context.Context, events []Event) ([]ClaimResult,
 				results[i].Err = err
 				continue
 			} else if err != nil {
-				return nil, err
+				return nil, unread(err)
 			}
 			err = l.complete(&c, &events[i])
 		}
@@ -80,6 +81,9 @@ func (l *Ledger) ClaimBatch(ctx context.Context, events []Event) ([]ClaimResult,
 	}
 	return results, nil
 }
+
+// unread says of a look-up that failed before anything was written what the caller needs to know: surely not claimed.
+func unread(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
 
 // keys validates an event and derives every key under which it may stand already.
 func (l *Ledger) keys(e *Event) (Claim, error) {
