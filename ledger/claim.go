@@ -23,8 +23,8 @@ func (l *Ledger) Claim(ctx context.Context, e Event) (ClaimResult, error) {
 	if err != nil {
 		return ClaimResult{}, err
 	}
-	if n, ok, err := l.store.Prior(ctx, c); err != nil {
-		return ClaimResult{}, unread(err)
+	if n, ok, err := l.prior(ctx, c); err != nil {
+		return ClaimResult{}, err
 	} else if ok {
 		return l.known(n, &e, c.RecipientKey)
 	}
@@ -49,12 +49,12 @@ func (l *Ledger) ClaimBatch(ctx context.Context, events []Event) ([]ClaimResult,
 		if err == nil {
 			var prior Notification
 			var ok bool
-			if prior, ok, err = l.store.Prior(ctx, c); ok && err == nil {
+			if prior, ok, err = l.prior(ctx, c); ok && err == nil {
 				results[i], err = l.known(prior, &events[i], c.RecipientKey)
 				results[i].Err = err
 				continue
 			} else if err != nil {
-				return nil, unread(err)
+				return nil, err
 			}
 			err = l.complete(&c, &events[i])
 		}
@@ -81,9 +81,6 @@ func (l *Ledger) ClaimBatch(ctx context.Context, events []Event) ([]ClaimResult,
 	}
 	return results, nil
 }
-
-// unread says of a look-up that failed before anything was written what the caller needs to know: surely not claimed.
-func unread(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
 
 // keys validates an event and derives every key under which it may stand already.
 func (l *Ledger) keys(e *Event) (Claim, error) {
@@ -120,6 +117,23 @@ func (l *Ledger) keys(e *Event) (Claim, error) {
 		}
 	}
 	return c, nil
+}
+
+// prior finds the row that has one of a claim's keys, in memory or in the store. What it does not find proves nothing.
+// ErrUnavailable: it could not look, and surely nothing was claimed.
+func (l *Ledger) prior(ctx context.Context, c Claim) (Notification, bool, error) {
+	n, epoch, ok := l.recent.find(c.Source, c.DedupeKey)
+	if ok {
+		return n, true, nil
+	}
+	n, ok, err := l.store.Prior(ctx, c)
+	if err != nil {
+		return n, false, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if ok {
+		l.recent.read(n, epoch)
+	}
+	return n, ok, nil
 }
 
 // complete fills in the rest of a row that is to be made, and refuses what can never be sent.
@@ -208,6 +222,7 @@ func (l *Ledger) claimed(row Claimed, e *Event, recipient string) (ClaimResult, 
 	}
 	n := row.Notification
 	Reach(PointClaimCommitted)
+	l.recent.made(n)
 	l.near.add(n.Source, n.ContentHash, n.ID, n.ClaimedAt)
 	if e.Wait {
 		l.waiters.expect(n.Seq)
