@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -339,4 +341,10 @@ func (b *logBook) lines(text string) (n int) {
 		}
 	}
 	return n
+}
+
+// sumOf is the hash under which the configuration knows a key.
+func sumOf(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:])
 }
