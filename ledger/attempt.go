@@ -75,6 +75,11 @@ type Attempt struct {
 // Open reports whether the attempt has no outcome yet.
 func (a *Attempt) Open() bool { return a.EndedAt.IsZero() }
 
+// sameRequest reports whether b sent the same bytes to the same account.
+func (a *Attempt) sameRequest(b Attempt) bool {
+	return a.Account == b.Account && a.RequestHash == b.RequestHash
+}
+
 // Fault is what is wrong with a provider as a whole; the empty one means that the outcome is the row's own matter.
 type Fault string
 

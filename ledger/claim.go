@@ -22,7 +22,7 @@ func (l *Ledger) Claim(ctx context.Context, e Event) (ClaimResult, error) {
 	if err != nil {
 		return ClaimResult{}, err
 	}
-	if n, ok, err := l.store.Prior(ctx, c); err != nil {
+	if n, ok, err := l.prior(ctx, c); err != nil {
 		return ClaimResult{}, err
 	} else if ok {
 		return l.known(n, &e, c.RecipientKey)
@@ -48,7 +48,7 @@ func (l *Ledger) ClaimBatch(ctx context.Context, events []Event) ([]ClaimResult,
 		if err == nil {
 			var prior Notification
 			var ok bool
-			if prior, ok, err = l.store.Prior(ctx, c); ok && err == nil {
+			if prior, ok, err = l.prior(ctx, c); ok && err == nil {
 				results[i], err = l.known(prior, &events[i], c.RecipientKey)
 				results[i].Err = err
 				continue
@@ -116,6 +116,19 @@ func (l *Ledger) keys(e *Event) (Claim, error) {
 		}
 	}
 	return c, nil
+}
+
+// prior finds the row that has one of a claim's keys, in memory or in the store. What it does not find proves nothing.
+func (l *Ledger) prior(ctx context.Context, c Claim) (Notification, bool, error) {
+	n, epoch, ok := l.recent.find(c.Source, c.DedupeKey)
+	if ok {
+		return n, true, nil
+	}
+	n, ok, err := l.store.Prior(ctx, c)
+	if ok && err == nil {
+		l.recent.read(n, epoch)
+	}
+	return n, ok, err
 }
 
 // complete fills in the rest of a row that is to be made, and refuses what can never be sent.
@@ -204,6 +217,7 @@ func (l *Ledger) claimed(row Claimed, e *Event, recipient string) (ClaimResult, 
 	}
 	n := row.Notification
 	Reach(PointClaimCommitted)
+	l.recent.made(n)
 	l.near.add(n.Source, n.ContentHash, n.ID, n.ClaimedAt)
 	if e.Wait {
 		l.waiters.expect(n.Seq)

@@ -55,13 +55,12 @@ func (l *Ledger) flushSuppressed() error {
 	if len(list) == 0 {
 		return nil
 	}
-	err := l.store.Suppress(list)
-	if err != nil {
-		for _, s := range list {
-			l.repeats.add(s)
-		}
+	if err := l.store.Suppress(list); err != nil {
+		l.repeats.giveBack(list)
+		return err
 	}
-	return err
+	l.recent.counted(list)
+	return nil
 }
 
 // houseOnce acts on every row whose time has come and returns when to look again.
@@ -184,7 +183,7 @@ func (l *Ledger) reschedule(n Notification, wait time.Duration) error {
 
 // change moves only next action and due time of a row, without a settlement.
 func (l *Ledger) change(n Notification, set func(*Change)) error {
-	_, err := l.store.Settle(n.ID, func(cur Notification) (Change, error) {
+	_, err := l.settle(n.ID, func(cur Notification) (Change, error) {
 		if cur.Version != n.Version {
 			return Change{}, nil
 		}
@@ -197,7 +196,7 @@ func (l *Ledger) change(n Notification, set func(*Change)) error {
 
 // byItself settles a row in the ledger's own name, unless somebody moved it meanwhile.
 func (l *Ledger) byItself(n Notification, cause Cause, actor, why string, set func(*Change), now time.Time) error {
-	row, err := l.store.Settle(n.ID, func(cur Notification) (Change, error) {
+	row, err := l.settle(n.ID, func(cur Notification) (Change, error) {
 		to, ok := Next(cur.State, cause, cur.MaybeSent)
 		if !ok || cur.Version != n.Version {
 			return Change{}, nil

@@ -24,6 +24,7 @@ type Ledger struct {
 
 	waiters  waiters
 	near     *nearWatch
+	recent   recent
 	repeats  suppressions
 	unclosed atomic.Int64 // closes that could not be written yet: no take meanwhile
 	draining atomic.Bool

@@ -46,6 +46,7 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	}
 	Reach(PointAttemptOpened)
 	n.State, n.AttemptCount, n.Version, n.Provider, n.NextAction, n.DueAt = StateSending, a.Number, n.Version+1, o.name, DoNothing, time.Time{}
+	l.recent.moved(n)
 	r := Result{Outcome: Deferred, Phase: NotWritten}
 	if panicked == nil {
 		r = l.call(work, o, n, req)
@@ -55,9 +56,10 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	Reach(PointAnswerRead)
 	reported = true
 	l.report(o, r, probe)
-	row, closed := l.closeAttempt(work, o, n, a, r)
+	row, closed := l.closeAttempt(work, o, n, a, r, first != nil)
 	finish()
 	if closed {
+		l.recent.moved(row)
 		l.waiters.ended(row)
 		l.moveOn(row)
 	}
@@ -127,7 +129,7 @@ func (l *Ledger) notTaken(o *outlet, n Notification, err error) {
 // unbuildable fails a row that its adapter can never send. There is no attempt.
 func (l *Ledger) unbuildable(n Notification, o *outlet, cause error) {
 	now := l.clock.now()
-	row, err := l.store.Settle(n.ID, func(cur Notification) (Change, error) {
+	row, err := l.settle(n.ID, func(cur Notification) (Change, error) {
 		to, ok := Next(cur.State, CauseUnbuildable, cur.MaybeSent)
 		if !ok || cur.Version != n.Version {
 			return Change{}, nil
@@ -163,13 +165,13 @@ func (l *Ledger) report(o *outlet, r Result, probe bool) {
 
 // closeAttempt writes what is known of an attempt and moves the row as decideClose says. It is tried until it is
 // written: meanwhile nothing is taken, and what a process that dies leaves open is ambiguous at the next start.
-func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a Attempt, r Result) (Notification, bool) {
+func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a Attempt, r Result, again bool) (Notification, bool) {
 	a.EndedAt = l.clock.now()
 	a.Outcome, a.Phase, a.Status, a.Code, a.Error, a.Answer = r.Outcome, r.Phase, r.Status, r.Code, r.Error, r.Answer
 	if len(r.MessageIDs) > 0 && r.Outcome == Accepted || r.Reason == ReasonPartial && len(r.MessageIDs) > 0 {
 		a.MessageID = r.MessageIDs[0]
 	}
-	in := closing{row: n, attempt: a, result: r, next: l.failOver(o, n), ladder: l.ladderOf(n.Channel), random: l.random()}
+	in := closing{row: n, attempt: a, result: r, again: again, next: l.failOver(o, n), ladder: l.ladderOf(n.Channel), random: l.random()}
 	if in.next == "" {
 		in.first = l.firstChoice(n)
 	}

@@ -29,7 +29,7 @@ func (l *Ledger) Settle(ctx context.Context, a Act) (Notification, error) {
 	if err := a.validate(); err != nil {
 		return Notification{}, err
 	}
-	n, err := l.store.Settle(a.ID, func(n Notification) (Change, error) { return l.decideAct(a, n) })
+	n, err := l.settle(a.ID, func(n Notification) (Change, error) { return l.decideAct(a, n) })
 	var state *StateError
 	var version *VersionError
 	if errors.As(err, &state) || errors.As(err, &version) {
@@ -45,6 +45,15 @@ func (l *Ledger) Settle(ctx context.Context, a Act) (Notification, error) {
 	}
 	l.moveOn(n)
 	return n, nil
+}
+
+// settle settles in the store, and in memory.
+func (l *Ledger) settle(id uuid.UUID, decide func(Notification) (Change, error)) (Notification, error) {
+	n, err := l.store.Settle(id, decide)
+	if err == nil {
+		l.recent.moved(n)
+	}
+	return n, err
 }
 
 func (a *Act) validate() error {
