@@ -94,8 +94,10 @@ func (s *Store) Get(ctx context.Context, id uuid.UUID) (ledger.Record, error) {
 	return rec, err
 }
 
+const resendsByID = "SELECT id FROM notifications WHERE resend_of = $1 ORDER BY resend_number"
+
 func resends(q queries, id uuid.UUID) ([]uuid.UUID, error) {
-	rows, err := q.query("SELECT id FROM notifications WHERE resend_of = $1 ORDER BY resend_number", id[:])
+	rows, err := q.query(resendsByID, id[:])
 	return collect(rows, err, func(u *uuid.UUID) []any { return []any{toID{u}} })
 }
 
@@ -162,10 +164,11 @@ func (s *Store) NextWaiting(ctx context.Context, after time.Time) (t time.Time, 
 	return t, err
 }
 
+const firstAttempt = "SELECT " + attemptColumns + " FROM attempts WHERE notification = $1 AND account = $2 ORDER BY number LIMIT 1"
+
 // FirstAttempt returns the first attempt to an account with its request. ErrNotFound.
 func (s *Store) FirstAttempt(ctx context.Context, seq int64, account [8]byte) (a ledger.Attempt, err error) {
-	found, err := oneRow(s.reader(ctx), "SELECT "+attemptColumns+" FROM attempts WHERE notification = $1 AND account = $2 ORDER BY number LIMIT 1",
-		[]any{seq, account[:]}, attemptTargets(&a)...)
+	found, err := oneRow(s.reader(ctx), firstAttempt, []any{seq, account[:]}, attemptTargets(&a)...)
 	if err == nil && !found {
 		err = ledger.ErrNotFound
 	}
