@@ -123,7 +123,10 @@ func (r *run) acknowledge(s *service, events []*event) {
 		all.Go(func() {
 			for e := range work {
 				end := time.Now().Add(patience)
-				for !r.submit(s, order{events: []*event{e}}) && time.Now().Before(end) && !s.gone() {
+				for time.Now().Before(end) && !s.gone() {
+					if acknowledged, _ := r.submit(s, order{events: []*event{e}}); acknowledged {
+						break
+					}
 					time.Sleep(10 * time.Millisecond)
 				}
 			}
