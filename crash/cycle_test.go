@@ -51,6 +51,9 @@ func TestCrash(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("in cycle %d of %d", n, *cycles)
 		}
+		if n%100 == 99 {
+			t.Logf("%d cycles, %d events, %v", n+1, len(r.events), time.Since(r.began).Round(time.Second))
+		}
 	}
 	r.verdict()
 	t.Log("\n" + r.tally.String())
