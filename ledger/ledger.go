@@ -69,7 +69,11 @@ func (l *Ledger) Recover(ctx context.Context) (int, error) {
 		if restored { // no policy sends on the word of an old copy
 			return expiry(n)
 		}
-		return l.nextEvidence(n, l.repeatWait(0), n.UpdatedAt)
+		since := l.unknownSince(n)
+		if since.IsZero() { // it was a first handing that the process died in
+			since = n.UpdatedAt
+		}
+		return l.nextEvidence(n, l.repeatWait(0), since)
 	})
 	if err != nil {
 		return 0, err
