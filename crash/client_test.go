@@ -30,6 +30,8 @@ type row struct {
 	Provider     string    `json:"provider"`
 	MessageID    string    `json:"message_id"`
 	AttemptCount int       `json:"attempt_count"`
+	NextAction   string    `json:"next_action"`
+	DueAt        string    `json:"due_at"`
 	Version      int64     `json:"version"`
 	Attempts     []attempt `json:"attempts"`
 }

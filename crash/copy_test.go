@@ -66,7 +66,7 @@ func TestCopy_OldFilesPutBack(t *testing.T) {
 		t.Fatalf("restore --accept: exit code %d\n%s", code, out)
 	}
 	s = p.start()
-	eventually(t, "what waited is sent", func() bool { return s.api.none(ctx, "claimed", "sending") })
+	s.idle()
 	expectStates(t, s, map[string]int{"sent": 4, "ambiguous": 1})
 	p.received("tok_old", 1)
 	p.received("tok_open", 0)

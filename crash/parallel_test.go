@@ -45,7 +45,7 @@ func TestParallel_SameEvent(t *testing.T) {
 			t.Errorf("round %d: %d ids", round, len(ids))
 		}
 	}
-	eventually(t, "all are sent", func() bool { return s.api.none(context.Background(), "claimed", "sending") })
+	s.idle()
 	if answers[202] != rounds || answers[200] != rounds*(together-1) || len(answers) != 2 {
 		t.Errorf("answers by status: %v", answers)
 	}

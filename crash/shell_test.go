@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
@@ -52,7 +51,7 @@ func TestShell_VisitsAndTheServiceIsKilled(t *testing.T) {
 	}
 	s = r.place.start()
 	r.acknowledge(s, r.events)
-	eventually(t, "nothing is left to send", func() bool { return s.api.none(context.Background(), "claimed", "sending") })
+	s.idle()
 	s.stop(patience)
 	r.verdict()
 }

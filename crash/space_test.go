@@ -118,7 +118,7 @@ func TestSpace_NoByteLeft(t *testing.T) {
 	if err := os.Remove(filepath.Join(filepath.Dir(p.database), "filler")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the close is written", func() bool { return s.api.none(ctx, "claimed", "sending") })
+	s.idle()
 	expectStates(t, s, map[string]int{"sent": 1})
 	p.received("tok_runs", 1)
 	s.stop(patience)

@@ -2,6 +2,7 @@ package crash
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ var stages = map[string]func(*spoiled, chan<- struct{}){
 		c.x.struck()
 	},
 	"take": func(c *spoiled, _ chan<- struct{}) {
-		at := time.Now().Add(1500 * time.Millisecond).UTC().Format(time.RFC3339Nano)
+		at := time.Now().Add(4 * time.Second).UTC().Format(time.RFC3339Nano)
 		go c.post([]byte(`{"event_id":"evt-1","channel":"sms","recipient":"+14155550101","message":{"text":"tok_1"},"send_at":"` + at + `"}`))
 		eventually(c.place.t, "the claim stands", func() bool { return !c.s.api.none(context.Background(), "claimed") })
 		c.x = spoilSyncs(c.s, c.place)
@@ -95,6 +96,13 @@ func spoil(t *testing.T, stage string, kill bool) {
 	if c.s.api.ready(context.Background()) {
 		t.Error("/readyz says yes while no claim can be made durable")
 	}
+	var seen []string // it was this stage's commit that failed: readers see the row as it was before
+	if err := c.s.api.list(context.Background(), nil, func(n row) bool { seen = append(seen, n.State); return true }); err != nil {
+		t.Error(err)
+	}
+	if want := map[string]string{"claim": "[]", "take": "[claimed]", "close": "[sending]"}[stage]; fmt.Sprint(seen) != want {
+		t.Errorf("while nobody knows, readers see %v, want %s", seen, want)
+	}
 
 	if kill {
 		c.s.kill()
@@ -132,7 +140,7 @@ func (c *spoiled) settle(t *testing.T, told answer, stage string, kill bool) {
 	if told.Status == http.StatusAccepted && (told.ID != rows[0].ID || rows[0].Status != http.StatusOK) {
 		t.Errorf("evt-1 was acknowledged as %s and is %s now, status %d", told.ID, rows[0].ID, rows[0].Status)
 	}
-	eventually(t, "nothing is left to send", func() bool { return c.s.api.none(ctx, "claimed", "sending") })
+	c.s.idle()
 	first, err := c.s.api.get(ctx, rows[0].ID)
 	if err != nil {
 		t.Fatal(err)

@@ -27,6 +27,15 @@ func together(n, total int, do func(i int)) {
 	all.Wait()
 }
 
+func BenchmarkClaim_1Caller(b *testing.B) {
+	s := opened(b, created(b))
+	for i := range b.N {
+		if _, err := s.Claim([]ledger.Claim{claimOf(i)}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkClaim_64Callers(b *testing.B) {
 	s := opened(b, created(b))
 	b.ReportAllocs()

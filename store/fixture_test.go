@@ -90,3 +90,9 @@ func closingOf(n ledger.Notification, o ledger.Outcome, messageIDs ...string) le
 func toSent(ledger.CloseFacts) ledger.Change {
 	return ledger.Change{State: ledger.StateSent, At: at0, ConfirmedAt: at0}
 }
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

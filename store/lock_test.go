@@ -70,7 +70,7 @@ func TestLock_ATornLineLeavesTheOtherOne(t *testing.T) {
 	if err := l.close(); err != nil {
 		t.Fatal(err)
 	}
-	for cut := 0; cut <= len(written); cut++ { // as much of the write as reached the disk
+	for cut := 0; cut <= len(written); cut += 7 { // as much of the write as reached the disk
 		torn := append(bytes.Clone(written[:cut]), whole[cut:]...)
 		if err := os.WriteFile(path, torn, 0o600); err != nil {
 			t.Fatal(err)

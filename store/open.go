@@ -19,7 +19,7 @@ func Open(o Options) (*Store, error) {
 	if !ledgerThere && !lockThere {
 		return nil, ErrNoLedger
 	}
-	useOFDLocks(o.Log)
+	setProcess(o.Log)
 	lock, err := openLock(o.Path + ".lock")
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func OpenReadOnly(o Options) (*Store, error) {
 	if !found {
 		return nil, ErrNoLedger
 	}
-	useOFDLocks(o.Log)
+	setProcess(o.Log)
 	ctx := context.Background()
 	if _, err := peek(ctx, o.Path, o.hooks.version); err != nil {
 		return nil, err

@@ -266,6 +266,12 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if path := os.Getenv("SENDONCE_TEST_PANIC"); path != "" {
+		s, err := Open(Options{Path: path})
+		must(err)
+		_, err = s.Settle(priorOf(&testing.T{}, s, claimOf(1)).ID, func(ledger.Notification) (ledger.Change, error) { panic("the decision panics") })
+		must(err)
+	}
 	os.Exit(m.Run())
 }
 

@@ -221,5 +221,8 @@ func collect[T any](rows *sql.Rows, err error, targets func(*T) []any) ([]T, err
 		}
 		out = append(out, v)
 	}
-	return out, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return out, nil
 }

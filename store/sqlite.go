@@ -109,11 +109,15 @@ func ask(ctx context.Context, conn driver.Conn, name string) (string, error) {
 	return fmt.Sprint(value[0]), errors.Join(err, rows.Close())
 }
 
-// useOFDLocks asks the driver for locks that survive the close of an unrelated descriptor of the same file. It must come
-// before the first database of the process is opened.
-func useOFDLocks(log *slog.Logger) {
+// setProcess chooses what holds for every SQLite file of the process, and must come before the first one is opened: locks
+// that survive the close of an unrelated descriptor of the same file, and fdatasync, which is as durable as fsync and
+// which SQLite uses by itself wherever it is built for Linux.
+func setProcess(log *slog.Logger) {
 	if _, err := sqlite.OFDLocking(true); err != nil || !sqlite.OFDLockingEnabled() {
 		log.Warn("no OFD locks here: no other code of this process may open the database files", "error", err)
+	}
+	if _, err := sqlite.Fdatasync(true); err != nil {
+		log.Debug("commits use fsync", "error", err)
 	}
 }
 

@@ -27,6 +27,7 @@ type Options struct {
 type hooks struct {
 	commit       func(do func() error) error // runs each COMMIT of the writer
 	before       func(t *tx, op *operation)  // runs before each operation, inside its transaction
+	queued       func()                      // runs when a claim was handed over
 	migrations   []migration
 	version      int   // of the schema
 	fullCheckMax int64 // bytes
@@ -139,7 +140,7 @@ func (s *Store) Condition() ledger.Condition {
 		c.Err = errReadOnly
 		return c
 	}
-	c.Err, c.Barriers = s.writer.condition()
+	c.Barriers, c.Err = s.writer.condition()
 	switch {
 	case c.Err != nil:
 	case s.damage.Load() != nil:

@@ -72,10 +72,10 @@ func (w *writer) close() error {
 }
 
 // condition returns ErrUnknown while a failed commit is not resolved, and how many were.
-func (w *writer) condition() (error, int64) {
+func (w *writer) condition() (barriers int64, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.unknown, w.barriers
+	return w.barriers, w.unknown
 }
 
 // run is the writer's life. A panic in it is not recovered: the process ends, and the next start knows what is open.
@@ -89,7 +89,7 @@ func (w *writer) run() {
 		default:
 		}
 		var again <-chan time.Time
-		if err, _ := w.condition(); err != nil {
+		if _, err := w.condition(); err != nil {
 			again = time.After(barrierWait)
 		}
 		select {
@@ -141,8 +141,14 @@ func (w *writer) gather(first *operation) []*operation {
 
 // group writes operations with one commit and answers them.
 func (w *writer) group(ops []*operation) {
-	if err, _ := w.condition(); err != nil {
+	if _, err := w.condition(); err != nil {
 		answer(ops, err)
+		return
+	}
+	if err := w.begin(); err != nil { // nobody's own fault, so it makes no sense to try each alone
+		w.store.log.Error("no transaction could be opened", "error", err)
+		w.notice(err)
+		answer(ops, unavailable(err))
 		return
 	}
 	raised, err := w.apply(ops)
@@ -183,12 +189,9 @@ func (w *writer) notice(err error) {
 	}
 }
 
-// apply opens a transaction and runs the operations in it, then writes the counts and, once a second, the generation. It
-// returns the new generation, or 0.
+// apply runs operations in the open transaction, then writes the counts and, once a second, the generation. It returns the
+// new generation, or 0.
 func (w *writer) apply(ops []*operation) (raised int64, err error) {
-	if err := w.begin(); err != nil {
-		return 0, err
-	}
 	w.tx.counts = tally{}
 	for _, op := range ops {
 		if w.hooks.before != nil {
