@@ -115,7 +115,7 @@ func (l *Ledger) call(work context.Context, o *outlet, n Notification, req Reque
 // go again, it is due as it was.
 func (l *Ledger) notTaken(o *outlet, n Notification, err error) {
 	if !errors.Is(err, ErrMoved) {
-		l.troubles.tell("take", "id", n.ID, "provider", o.name, "error", err)
+		l.troubles.Tell("take", "id", n.ID, "provider", o.name, "error", err)
 		o.restUntil(l.clock.now().Add(storeRetry))
 	}
 	for _, x := range []*outlet{o, l.outlets[n.Provider]} {
@@ -200,7 +200,7 @@ func (l *Ledger) writeClose(work context.Context, c Closing, decide func(CloseFa
 	defer l.unclosed.Add(-1)
 	var stopping time.Time
 	for {
-		l.troubles.tell("close is not written yet", "id", c.ID, "attempt", c.Number, "error", err)
+		l.troubles.Tell("close is not written yet", "id", c.ID, "attempt", c.Number, "error", err)
 		time.Sleep(storeRetry)
 		row, err = l.store.Close(c, decide)
 		if err == nil || errors.Is(err, ErrMoved) {

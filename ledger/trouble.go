@@ -8,22 +8,25 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// troubles logs faults that come again for as long as they last, each kind at most now and then: a disk that is full must
-// not be filled by the lines that say so.
-type troubles struct {
+// Troubles logs faults that come again for as long as they last, each kind at most now and then: a disk that is full must
+// not be filled by the lines that say so. The zero value is not usable: see NewTroubles.
+type Troubles struct {
 	log *slog.Logger
 
 	mu    sync.Mutex
 	kinds map[string]*rate.Sometimes // by message
 }
 
-// tell logs an error unless enough lines with the same message were written lately.
-func (t *troubles) tell(message string, args ...any) {
+// NewTroubles makes one that writes to log.
+func NewTroubles(log *slog.Logger) *Troubles {
+	return &Troubles{log: log, kinds: map[string]*rate.Sometimes{}}
+}
+
+// Tell logs an error unless enough lines with the same message were written lately: after the first five of a kind, one
+// each ten seconds.
+func (t *Troubles) Tell(message string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.kinds == nil {
-		t.kinds = map[string]*rate.Sometimes{}
-	}
 	kind := t.kinds[message]
 	if kind == nil {
 		kind = &rate.Sometimes{First: 5, Interval: 10 * time.Second}
