@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 )
 
@@ -81,10 +82,16 @@ func (l *Ledger) order(n Notification, a Attempt, first *Attempt) Order {
 	return order
 }
 
-// panicError is a panic of an adapter.
+// panicError is a panic of an adapter. Its text is kept only where the runtime wrote it: any other may hold what the adapter
+// had in its hands.
 type panicError struct{ value any }
 
-func (p *panicError) Error() string { return fmt.Sprintf("the adapter panicked: %v", p.value) }
+func (p *panicError) Error() string {
+	if e, ok := p.value.(runtime.Error); ok {
+		return "the adapter panicked: " + e.Error()
+	}
+	return fmt.Sprintf("the adapter panicked: %T", p.value)
+}
 
 func build(p Provider, order Order) (req Request, err error) {
 	defer func() {
