@@ -17,6 +17,7 @@ import (
 type Ledger struct {
 	store    Store
 	log      *slog.Logger
+	troubles *Troubles
 	settings Settings
 	outlets  map[string]*outlet // by provider name; fixed after Recover
 	clock    *clock
@@ -35,7 +36,7 @@ type Ledger struct {
 // New makes a ledger. It panics on settings that name a provider that is not among providers.
 func New(store Store, providers []ProviderSettings, s Settings, log *slog.Logger) *Ledger {
 	l := &Ledger{
-		store: store, log: log, settings: s,
+		store: store, log: log, troubles: NewTroubles(log), settings: s,
 		outlets: map[string]*outlet{},
 		clock:   newClock(),
 		random:  rand.Float64,

@@ -79,7 +79,7 @@ func (l *Ledger) firstBytes(work context.Context, o *outlet, n Notification, kin
 func (l *Ledger) repeatable(work context.Context, o *outlet, n Notification) (Attempt, bool) {
 	first, err := l.store.FirstAttempt(work, n.Seq, o.provider.Account())
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		l.log.Error("repeat", "id", n.ID, "error", err)
+		l.troubles.Tell("repeat", "id", n.ID, "error", err)
 		o.restUntil(l.clock.now().Add(storeRetry))
 		return Attempt{}, false
 	}
@@ -88,7 +88,7 @@ func (l *Ledger) repeatable(work context.Context, o *outlet, n Notification) (At
 		return first, true
 	}
 	if err := l.reschedule(n, noRepeat); err != nil {
-		l.log.Error("repeat", "id", n.ID, "error", err)
+		l.troubles.Tell("repeat", "id", n.ID, "error", err)
 	}
 	return Attempt{}, false
 }
