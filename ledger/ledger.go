@@ -175,6 +175,8 @@ func (l *Ledger) Pause(_ context.Context, provider, actor, reason string) (Provi
 	if o == nil || o.provider == nil {
 		return ProviderStatus{}, ErrNoProvider
 	}
+	o.deciding.Lock()
+	defer o.deciding.Unlock()
 	p := Pause{Provider: provider, Since: l.clock.now(), Actor: actor, Reason: reason}
 	if err := l.store.SetPause(p); err != nil {
 		return ProviderStatus{}, err
@@ -192,6 +194,8 @@ func (l *Ledger) Resume(_ context.Context, provider, actor string) (ProviderStat
 	if o == nil || o.provider == nil {
 		return ProviderStatus{}, ErrNoProvider
 	}
+	o.deciding.Lock()
+	defer o.deciding.Unlock()
 	if err := l.store.ClearPause(provider); err != nil {
 		return ProviderStatus{}, err
 	}

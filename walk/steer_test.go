@@ -94,7 +94,9 @@ func (w *world) answerSo(by string) (bool, error) {
 		if outcome != by {
 			continue
 		}
-		c := w.held(func(c *call) bool { return c.Kind == ledger.KindSend && (by != "exhausted" || c.Row.Steps == len(rules.Ladder)) })
+		c := w.held(func(c *call) bool {
+			return c.Kind == ledger.KindSend && (by != "exhausted" || c.Row.Steps == len(rules.Ladder))
+		})
 		if c == nil && by == "exhausted" {
 			if c = w.held(func(c *call) bool { return c.Kind == ledger.KindSend && c.Row.Steps > 0 }); c == nil {
 				r := w.any(func(r *Row) bool { return r.State == "claimed" && r.Steps > 0 })
