@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -16,6 +17,7 @@ type closing struct {
 	result  Result
 	next    string // an open provider of the channel that was not tried since the last wait; empty: none
 	first   string // the provider to try first after a wait
+	again   bool   // the request was an earlier attempt's, its reference included
 	ladder  []time.Duration
 	random  float64
 
@@ -35,10 +37,11 @@ func decideClose(in closing, f CloseFacts) Change {
 		if f.Shared {
 			c.Reason = ReasonMessageIDShared
 		}
-		if f.Earlier {
-			c.Settlement = secondMessage(in)
+		if i := slices.IndexFunc(f.Proven, func(number int) bool { return number < in.attempt.Number }); i >= 0 && !in.again {
+			c.Settlement = &Settlement{At: c.At, Action: CauseProof, From: StateSent, To: StateSent, Actor: actorSelf,
+				Evidence: fmt.Appendf(nil, `{"attempt":%d,"duplicate":true}`, f.Proven[i])}
 		}
-	case f.Proof:
+	case len(f.Proven) > 0:
 		c.sent(in.attempt.MessageID, ReasonProof)
 	case in.attempt.Kind == KindRepeat:
 		c.unknown(repeatReason(in.result.Outcome), in.unknownAction, in.unknownDue)
@@ -57,12 +60,6 @@ func decideClose(in closing, f CloseFacts) Change {
 		c.MessageID = in.attempt.MessageID
 	}
 	return c
-}
-
-// secondMessage notes that an earlier handing was proven while this one was on its way, and both were accepted.
-func secondMessage(in closing) *Settlement {
-	return &Settlement{At: in.attempt.EndedAt, Action: CauseProof, From: StateSent, To: StateSent, Actor: actorSelf,
-		Evidence: fmt.Appendf(nil, `{"attempt":%d,"duplicate":true}`, in.attempt.Number)}
 }
 
 // deferred moves a row that was surely not sent: to the next provider at once, or back to wait.

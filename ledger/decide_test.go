@@ -44,11 +44,11 @@ func TestDecideClose(t *testing.T) {
 			want: Change{State: StateSent, Provider: "a"}},
 		{name: "accepted with another row's id", result: Result{Outcome: Accepted, MessageIDs: []string{"m1"}}, facts: CloseFacts{Shared: true},
 			want: Change{State: StateSent, Reason: ReasonMessageIDShared, MessageID: "m1", Provider: "a"}},
-		{name: "accepted after its receipt", result: answered, facts: CloseFacts{Proof: true, Highest: Delivered},
+		{name: "accepted after its receipt", result: answered, facts: CloseFacts{Proven: []int{1}, Highest: Delivered},
 			want: Change{State: StateSent, Provider: "a", Delivery: Delivered}},
-		{name: "lost, but its receipt is there", result: lost, facts: CloseFacts{Proof: true, Highest: Undelivered},
+		{name: "lost, but its receipt is there", result: lost, facts: CloseFacts{Proven: []int{1}, Highest: Undelivered},
 			want: Change{State: StateSent, Reason: ReasonProof, Provider: "a", Delivery: Undelivered}},
-		{name: "rejected, but its receipt is there", result: refused, facts: CloseFacts{Proof: true},
+		{name: "rejected, but its receipt is there", result: refused, facts: CloseFacts{Proven: []int{1}},
 			want: Change{State: StateSent, Reason: ReasonProof, Provider: "a"}},
 		{name: "rejected", result: refused, want: Change{State: StateFailed, Reason: ReasonRejected, Provider: "a"}},
 		{name: "rejected, but an older attempt may have gone out", result: refused, change: func(in *closing) { in.row.MaybeSent = true },
@@ -106,7 +106,7 @@ func TestDecideClose_Repeat(t *testing.T) {
 		{"provider's fault", unreachable, CloseFacts{}, back(ReasonRepeatDeferred)},
 		{"throttled", throttled(time.Minute), CloseFacts{}, back(ReasonRepeatDeferred)},
 		{"lost again", timedOut, CloseFacts{}, back(ReasonRepeatAmbiguous)},
-		{"rejected, but a receipt came meanwhile", refused, CloseFacts{Proof: true}, Change{State: StateSent, Reason: ReasonProof, Provider: "a", Deferrals: 1}},
+		{"rejected, but a receipt came meanwhile", refused, CloseFacts{Proven: []int{1}}, Change{State: StateSent, Reason: ReasonProof, Provider: "a", Deferrals: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) { checkChange(t, decideClose(closingOf(c.result, repeat), c.facts), c.want) })
 	}
@@ -123,17 +123,5 @@ func checkChange(t *testing.T, got, want Change) {
 	}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-}
-
-// Keeps out a second message that nobody counts: an earlier handing was proven while this one was accepted.
-func TestDecideClose_ASecondMessageIsSettled(t *testing.T) {
-	in := closingOf(answered, nil)
-	if c := decideClose(in, CloseFacts{Proof: true}); c.Settlement != nil {
-		t.Errorf("a proof of this handing: %+v", c.Settlement)
-	}
-	c := decideClose(in, CloseFacts{Proof: true, Earlier: true})
-	if s := c.Settlement; c.State != StateSent || s == nil || s.Action != CauseProof || s.From != StateSent || s.To != StateSent {
-		t.Errorf("%+v with settlement %+v", c, s)
 	}
 }

@@ -23,6 +23,7 @@ type outlet struct {
 	slots    chan struct{} // one for each request at the same time
 	limiter  *rate.Limiter // nil: no limit
 	wake     chan struct{}
+	deciding sync.Mutex // a person's pause and its end: ledger and gate change together
 
 	mu       sync.Mutex
 	gate     Gate
@@ -208,10 +209,12 @@ func (o *outlet) restUntil(t time.Time) {
 	o.mu.Unlock()
 }
 
+// withdraw gives a probe back that was not sent. Somebody may have seen it on its way and wait for its end.
 func (o *outlet) withdraw() {
 	o.mu.Lock()
 	o.gate.Withdraw()
 	o.mu.Unlock()
+	o.poke()
 }
 
 // check asks the provider whether it can send this at all.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 )
 
 // Prove takes a verified report about an attempt: a receipt, a look-up by our own reference, or a late answer. It shows that the
@@ -19,6 +20,7 @@ func (l *Ledger) Prove(_ context.Context, r Receipt) (Notification, error) {
 	if !matched {
 		return Notification{}, ErrNotFound
 	}
+	l.recent.moved(n)
 	l.log.Info("proof", "id", n.ID, "provider", r.Provider, "kind", r.Kind, "state", n.State)
 	if n.State.Final() {
 		l.waiters.ended(n)
@@ -40,7 +42,7 @@ func decideProof(r Receipt, n Notification, f ProofFacts) (Change, error) {
 	if c.MessageID == "" {
 		c.MessageID = r.MessageID
 	}
-	second := n.State == StateSent && f.second(r.MessageID != "" && r.MessageID == n.MessageID)
+	second := n.State == StateSent && f.second(r.Number != 0, r.MessageID != "" && r.MessageID == n.MessageID)
 	if n.State == StateSent && !second {
 		return c, nil // nothing new but its delivery
 	}
@@ -59,17 +61,21 @@ func decideProof(r Receipt, n Notification, f ProofFacts) (Change, error) {
 }
 
 // second reports whether the proof is of a second message: another handing was accepted or proven already. A handing is
-// an attempt and the repeats of it under the same wire key, which are one message by the provider's word.
-func (f *ProofFacts) second(sameMessage bool) bool {
+// an attempt and the repeats of it under the same wire key, which are one message by the provider's word. Attempts that sent
+// the same bytes share their reference, so a proof by reference cannot tell them apart.
+func (f *ProofFacts) second(byReference, sameMessage bool) bool {
 	if sameMessage {
 		return false
 	}
 	handing := make(map[int]int, len(f.Attempts)) // by number of attempt
 	proven := map[int]bool{}
 	last := 0
-	for _, a := range f.Attempts {
+	for i, a := range f.Attempts {
 		if a.Kind == KindSend {
 			last = a.Number
+			if first := slices.IndexFunc(f.Attempts[:i], a.sameRequest); byReference && first >= 0 {
+				last = handing[f.Attempts[first].Number]
+			}
 		}
 		handing[a.Number] = last
 		if !a.Open() && a.Outcome == Accepted {

@@ -23,12 +23,19 @@ func (l *Ledger) Resend(_ context.Context, a Act, acceptDuplicate bool) (Notific
 	if err != nil {
 		return Notification{}, err
 	}
+	var seq int64 // the parent's
 	row, err := l.store.Resend(a.ID, func(parent Notification, n int) (Change, Claim, error) {
+		seq = parent.Seq
 		return l.decideResend(a, parent, n, id, acceptDuplicate)
 	})
 	if err != nil {
 		return Notification{}, err
 	}
+	if row.Duplicate { // somebody brought the very key that this resend would have
+		return Notification{}, &ReusedError{Existing: row.Notification, Differs: []string{"dedupe_key"}}
+	}
+	l.recent.doubt(seq)
+	l.recent.made(row.Notification)
 	l.log.Info("resend", "id", row.ID, "resend_of", a.ID, "actor", a.Actor)
 	l.handOver(row.Notification)
 	return row.Notification, nil

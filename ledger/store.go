@@ -103,7 +103,8 @@ type DueQuery struct {
 	Lane     Lane
 	At       time.Time
 	Limit    int
-	Movable  bool // only rows that another provider may take: not pinned, and surely not sent
+	Movable  bool      // only rows that another provider may take: not pinned, and surely not sent
+	Channels []Channel // with Movable: only rows of these
 }
 
 // Condition is what a store can do.
@@ -147,8 +148,7 @@ type Closing struct {
 
 // CloseFacts are what a decision about a closed attempt depends on besides its result.
 type CloseFacts struct {
-	Proof   bool     // a receipt for the row, or for one of the answer's message ids, is stored
-	Earlier bool     // one of them proves a handing before this one: what was accepted now is a second message
+	Proven  []int    // numbers of the row's attempts, this one included, that stored receipts prove
 	Shared  bool     // one of the message ids belongs to another row
 	Highest Delivery // of the receipts that are stored
 }
@@ -177,7 +177,7 @@ type Change struct {
 	ExpiresAt   time.Time // keep
 	ConfirmedAt time.Time
 	At          time.Time
-	Settlement  *Settlement // in a Close only that of a message that was proven twice
+	Settlement  *Settlement // in a Close only of a proven duplicate: From and To are sent, and the version moves twice
 }
 
 // Filter selects rows. Zero fields do not filter. The first five are indexed; a filter without any of them looks

@@ -13,23 +13,31 @@ import (
 
 // reader runs queries for one call: over the readers' pool, or inside its short read transaction.
 type reader struct {
-	ctx context.Context
-	s   *Store
-	tx  *sql.Tx
+	ctx    context.Context
+	s      *Store
+	tx     *sql.Tx
+	missed *[]string // queries that met no prepared statement; with tx only
 }
 
 func (s *Store) reader(ctx context.Context) reader { return reader{ctx: ctx, s: s} }
 
 // query runs a query that is prepared once. Its text must be one of the few that stand in this package.
+//
+// Preparing takes a connection of the pool. Whoever has one already, for a transaction, must not wait for a second: as many
+// first calls at once as there are connections would wait for each other for ever.
 func (r reader) query(query string, args ...any) (*sql.Rows, error) {
-	st, err := r.s.prepare(r.ctx, query)
-	if err != nil {
-		return nil, err
+	if r.tx == nil {
+		st, err := r.s.prepare(r.ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		return st.QueryContext(r.ctx, args...)
 	}
-	if r.tx != nil {
-		st = r.tx.StmtContext(r.ctx, st)
+	if st, ok := r.s.prepared.Load(query); ok {
+		return r.tx.StmtContext(r.ctx, st.(*sql.Stmt)).QueryContext(r.ctx, args...)
 	}
-	return st.QueryContext(r.ctx, args...)
+	*r.missed = append(*r.missed, query)
+	return r.tx.QueryContext(r.ctx, query, args...)
 }
 
 func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
@@ -52,12 +60,16 @@ func (s *Store) snapshot(ctx context.Context, do func(reader) error) (err error)
 	if err != nil {
 		return err
 	}
+	var missed []string
 	defer func() {
 		if e := tx.Rollback(); e != nil && !errors.Is(e, sql.ErrTxDone) {
 			err = errors.Join(err, e)
 		}
+		for _, query := range missed {
+			_, _ = s.prepare(ctx, query) // what fails now is tried again by the next call
+		}
 	}()
-	return do(reader{ctx: ctx, s: s, tx: tx})
+	return do(reader{ctx: ctx, s: s, tx: tx, missed: &missed})
 }
 
 // Get returns a row with its history. ErrNotFound.

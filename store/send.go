@@ -62,10 +62,6 @@ const evidenceQuery = `SELECT n.state, n.delivery, n.maybe_sent, n.version, n.du
  (SELECT notification FROM message_ids WHERE message_id = $2 AND provider = $3 AND notification <> $1 LIMIT 1)
  FROM notifications n WHERE n.seq = $1`
 
-// earlierQuery asks for a proof of an attempt before the handing that a number belongs to: a send and its repeats are one.
-const earlierQuery = `SELECT EXISTS (SELECT 1 FROM receipts WHERE notification = $1 AND number <
- coalesce((SELECT max(number) FROM attempts WHERE notification = $1 AND number <= $2 AND kind = 'send'), 0))`
-
 // Close ends the open attempt, notes its message ids, and moves the row as decide says. ErrMoved: it was closed already.
 func (s *Store) Close(c ledger.Closing, decide func(ledger.CloseFacts) ledger.Change) (ledger.Notification, error) {
 	var out ledger.Notification
@@ -171,8 +167,8 @@ func (t *tx) evidence(n *ledger.Notification, a *ledger.Attempt, ids []string) (
 	if proofs+waiting == 0 {
 		return f, nil
 	}
-	f.Proof = true
-	if _, err := t.row(earlierQuery, []any{a.Seq, int64(a.Number)}, toBool{&f.Earlier}); err != nil {
+	rows, err := t.query("SELECT DISTINCT number FROM receipts WHERE notification = $1 ORDER BY number", a.Seq)
+	if f.Proven, err = collect(rows, err, func(n *int) []any { return []any{toInt[int]{n}} }); err != nil {
 		return f, err
 	}
 	f.Highest, err = highest(t, a.Seq)

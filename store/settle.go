@@ -70,6 +70,9 @@ func apply(n ledger.Notification, c ledger.Change) ledger.Notification {
 	if n.State != c.State || c.Settlement != nil {
 		n.Version++
 	}
+	if n.State != c.State && c.Settlement != nil && c.Settlement.From == c.State {
+		n.Version++ // moved, and then settled where it had come to
+	}
 	n.State, n.Reason, n.MaybeSent = c.State, c.Reason, c.MaybeSent
 	n.NextAction, n.DueAt, n.ConfirmedAt = c.NextAction, kept(c.DueAt), kept(c.ConfirmedAt)
 	n.Deferrals, n.Tried = c.Deferrals, c.Tried

@@ -150,7 +150,7 @@ func (w *writer) group(ops []*operation) {
 		return
 	}
 	if err := w.begin(); err != nil { // nobody's own fault, so it makes no sense to try each alone
-		w.store.log.Error("no transaction could be opened", "error", err)
+		w.store.troubles.Tell("no transaction could be opened", "error", err)
 		w.notice(err)
 		answer(ops, unavailable(err))
 		return
@@ -160,7 +160,7 @@ func (w *writer) group(ops []*operation) {
 		w.rollback()
 		w.notice(err)
 		if len(ops) == 1 {
-			w.store.log.Error("a write failed", "error", err)
+			w.store.troubles.Tell("a write failed", "error", err)
 			answer(ops, unavailable(err))
 			return
 		}
@@ -170,7 +170,7 @@ func (w *writer) group(ops []*operation) {
 		return
 	}
 	if err := w.commit(); err != nil {
-		w.store.log.Error("a commit failed: trying the barrier", "operations", len(ops), "error", err)
+		w.store.troubles.Tell("a commit failed: trying the barrier", "operations", len(ops), "error", err)
 		w.rollback()
 		w.notice(err)
 		answer(ops, w.failed(err))

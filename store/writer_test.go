@@ -131,7 +131,7 @@ func TestCommit_TheGroupWaitsForTheBarrier(t *testing.T) {
 func TestGroup_WithoutATransactionNothingIsTriedAlone(t *testing.T) {
 	b := newTenClaims(t)
 	var out bytes.Buffer
-	b.s.log = slog.New(slog.NewTextHandler(&out, nil))
+	b.s.troubles = ledger.NewTroubles(slog.New(slog.NewTextHandler(&out, nil)))
 	if _, err := b.s.writer.tx.exec("PRAGMA busy_timeout(1)"); err != nil {
 		t.Fatal(err)
 	}
