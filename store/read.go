@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -106,16 +107,23 @@ const dueStart = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.state
 
 const (
 	dueAll     = dueStart + ` ORDER BY n.due_at LIMIT $4`
-	dueMovable = dueStart + ` AND n.pinned = 0 AND n.maybe_sent = 0 ORDER BY n.due_at LIMIT $4`
+	dueMovable = dueStart + ` AND n.pinned = 0 AND n.maybe_sent = 0
+ AND (n.channel = $5 OR n.channel = $6 OR n.channel = $7 OR n.channel = $8) ORDER BY n.due_at LIMIT $4`
 )
 
 // Due returns claimed rows that are due and have not expired, oldest due first.
 func (s *Store) Due(ctx context.Context, q ledger.DueQuery) ([]ledger.Notification, error) {
-	query := dueAll
+	query, args := dueAll, []any{q.Provider, int64(q.Lane), ms(q.At), int64(q.Limit)}
 	if q.Movable {
 		query = dueMovable
+		for _, ch := range ledger.Channels {
+			if len(q.Channels) > 0 && !slices.Contains(q.Channels, ch) {
+				ch = "" // no row has it
+			}
+			args = append(args, string(ch))
+		}
 	}
-	rows, err := s.reader(ctx).query(query, q.Provider, int64(q.Lane), ms(q.At), int64(q.Limit))
+	rows, err := s.reader(ctx).query(query, args...)
 	return collect(rows, err, rowTargets)
 }
 
