@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -115,12 +116,11 @@ func (s *Store) Due(ctx context.Context, q ledger.DueQuery) ([]ledger.Notificati
 	query, args := dueAll, []any{q.Provider, int64(q.Lane), ms(q.At), int64(q.Limit)}
 	if q.Movable {
 		query = dueMovable
-		for i := range ledger.Channels { // one place for each that there is; NULL is no channel
-			if i < len(q.Channels) {
-				args = append(args, string(q.Channels[i]))
-			} else {
-				args = append(args, nil)
+		for _, ch := range ledger.Channels {
+			if len(q.Channels) > 0 && !slices.Contains(q.Channels, ch) {
+				ch = "" // no row has it
 			}
+			args = append(args, string(ch))
 		}
 	}
 	rows, err := s.reader(ctx).query(query, args...)
