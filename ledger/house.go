@@ -43,14 +43,14 @@ func (l *Ledger) keepRepeats(ctx context.Context) {
 			continue
 		}
 		sleep(ctx, nil, flushPause)
-		if err := l.flushSuppressed(); err != nil {
+		if err := l.Flush(); err != nil {
 			l.troubles.Tell("suppressed repeats are not written yet", "error", err)
 		}
 	}
 }
 
-// flushSuppressed writes what repeats were answered without a send.
-func (l *Ledger) flushSuppressed() error {
+// Flush writes what repeats were answered without a send and was not written yet. Run does so by itself, up to its end.
+func (l *Ledger) Flush() error {
 	list := l.repeats.take()
 	if len(list) == 0 {
 		return nil

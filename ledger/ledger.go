@@ -169,6 +169,16 @@ func (l *Ledger) Providers() []ProviderStatus {
 	return out
 }
 
+func (o *outlet) status() ProviderStatus {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := ProviderStatus{Name: o.name, Type: o.kind, Channels: o.channels, Gate: o.gate.Status(), Capabilities: []string{}}
+	if o.repeatWindow() > 0 {
+		s.Capabilities = append(s.Capabilities, "repeat")
+	}
+	return s
+}
+
 // Pause stops the use of a provider until Resume, also over restarts. ErrNoProvider.
 func (l *Ledger) Pause(_ context.Context, provider, actor, reason string) (ProviderStatus, error) {
 	o := l.outlets[provider]

@@ -40,7 +40,7 @@ func (l *Ledger) Run(ctx context.Context) error {
 		cancel()
 		<-drained
 	}
-	return l.flushSuppressed()
+	return l.Flush()
 }
 
 // dispatch is the loop of one outlet: do what can be done, then sleep until something may have changed.

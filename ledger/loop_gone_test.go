@@ -1,6 +1,8 @@
 package ledger_test
 
 import (
+	"context"
+	"os"
 	"testing"
 	"time"
 
@@ -86,5 +88,24 @@ func TestGone_PinnedRowSaysWhyItWaits(t *testing.T) {
 		r.expect(n, ledger.StateClaimed, ledger.ReasonProviderMissing)
 		r.advance(73 * time.Hour)
 		r.expect(n, ledger.StateExpired, "")
+	})
+}
+
+// A resend in a restored ledger waits as every new row does, and says so.
+func TestRestored_ResendSaysWhyItWaits(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		n := r.claim("e1")
+		r.stop()
+		if err := os.Remove(r.path + ".lock"); err != nil {
+			t.Fatal(err)
+		}
+		r.start()
+		parent := r.row(n)
+		child, err := r.ledger.Resend(context.Background(), ledger.Act{ID: n.ID, Reason: "r", Actor: "ops", IfMatch: parent.Version}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.advance(time.Minute)
+		r.expect(child, ledger.StateClaimed, ledger.ReasonRestored)
 	})
 }

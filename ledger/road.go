@@ -79,7 +79,7 @@ func (l *Ledger) road(o *outlet) (*outlet, time.Time) {
 			}
 		}
 	}
-	o.forget() // nothing passes: the rows stay in the store, in their order
+	o.skim()
 	return nil, o.again(true)
 }
 

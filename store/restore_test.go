@@ -189,3 +189,23 @@ func TestRestored_ABarrierTellsTheLockFileNothing(t *testing.T) {
 		t.Fatal("the lock file was changed")
 	}
 }
+
+// Times never run backwards: this machine's clock may be behind the one that the ledger was written with.
+func TestAcceptRestored_WithAClockThatIsBehind(t *testing.T) {
+	o, claim := created(t), claimOf(1)
+	future := time.Now().Add(24 * time.Hour).UTC().Truncate(time.Millisecond)
+	claim.ClaimedAt, claim.UpdatedAt, claim.DueAt, claim.ExpiresAt = future, future, future, future.Add(time.Hour)
+	served(t, o, func(s *Store) { claimed(t, s, claim) })
+	if err := os.Remove(o.Path + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	if err := AcceptRestored(o); err != nil {
+		t.Fatal(err)
+	}
+	served(t, o, func(s *Store) {
+		rec, err := s.Get(context.Background(), claim.ID)
+		if err != nil || len(rec.Settlements) != 1 || rec.Settlements[0].At.Before(claim.ClaimedAt) || rec.UpdatedAt.Before(claim.ClaimedAt) {
+			t.Errorf("claimed at %v, updated at %v, settlements %+v (%v)", rec.ClaimedAt, rec.UpdatedAt, rec.Settlements, err)
+		}
+	})
+}
