@@ -20,7 +20,7 @@ const (
 	busyWait      = "5000"     // milliseconds, for a lock of another process such as a visiting sqlite3 shell
 	busyPragma    = "PRAGMA busy_timeout(" + busyWait + ")"
 	maxLogBytes   = 16 << 20         // what the -wal file is cut to once its rows are in the database
-	writerCache   = 32 << 20         // bytes of pages: keys land at random in their index
+	writerCache   = 16 << 20         // bytes of pages: keys land at random in their index
 	readers       = 4                // connections
 	fullCheckMax  = 64 << 20         // a larger file is checked beside the service
 	checkTimeout  = 10 * time.Minute // for the check at start
