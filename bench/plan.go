@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
 )
 
@@ -42,7 +41,6 @@ type cell struct {
 	delay time.Duration // of the provider
 	conns int
 	peer  bool // the worker is measured too
-	keyed bool // the provider is said to honour keys, so connections to it are used again
 	group int  // rows in a commit; set only where the ceiling is measured
 }
 
@@ -53,21 +51,6 @@ func newCell(m mode, delay time.Duration, conns int, peer bool) cell {
 	}
 	return cell{name: name, mode: m, delay: delay, conns: conns, peer: peer}
 }
-
-// keyedMark stands in the name of a cell with a keyed provider.
-const keyedMark = "+key"
-
-// keyedSends is a cell of mode sends whose provider has a repeat_window. Without one, the service opens a connection
-// for each message, since a reused one can break just when a message is on its way and nobody could tell what happened.
-func keyedSends(conns int) cell {
-	c := newCell(sends, 0, conns, false)
-	c.keyed = true
-	c.name = strings.Replace(c.name, string(sends), string(sends)+keyedMark, 1)
-	return c
-}
-
-// comparedWith is the cell whose figures of the worker belong beside this one's.
-func comparedWith(cell string) string { return strings.Replace(cell, keyedMark, "", 1) }
 
 func ceilingCell(group int) cell {
 	return cell{name: fmt.Sprintf("bare inserts/%d", group), group: group}
@@ -83,7 +66,6 @@ func plan() []cell {
 		newCell(sends, 0, 1, true),
 		newCell(sends, 0, 16, false),
 		newCell(sends, 0, 64, true),
-		keyedSends(64),
 		newCell(sends, 0, 256, true),
 		newCell(sends, slow, 64, true),
 		newCell(sends, slow, 256, true),

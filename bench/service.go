@@ -42,15 +42,14 @@ func buildService(ctx context.Context, root, dir string) (string, error) {
 const serviceConfig = `listen: %s
 database: %s
 providers:
-  infrai_main: {type: infrai, api_key: test, base_url: "http://%s", from: AcmeShip, workers: 512%s}
+  infrai_main: {type: infrai, api_key: test, base_url: "http://%s", from: AcmeShip, workers: 512}
 channels:
   sms: {providers: [infrai_main]}
 `
 
 // startService starts the service on a ledger of its own, so that every measurement begins with an empty one.
-// It returns once the service is ready to claim. provider is the stub's address; keyed says whether the stub is
-// configured as one that honours keys.
-func (b *bench) startService(ctx context.Context, provider string, keyed bool) (*instance, error) {
+// It returns once the service is ready to claim. provider is the stub's address.
+func (b *bench) startService(ctx context.Context, provider string) (*instance, error) {
 	dir, err := os.MkdirTemp(b.dir, "ledger")
 	if err != nil {
 		return nil, err
@@ -61,11 +60,7 @@ func (b *bench) startService(ctx context.Context, provider string, keyed bool) (
 	}
 	config := filepath.Join(dir, "sendonce.yaml")
 	database := filepath.Join(dir, "sendonce.db")
-	window := ""
-	if keyed {
-		window = ", repeat_window: 24h"
-	}
-	text := fmt.Sprintf(serviceConfig, addr, database, provider, window)
+	text := fmt.Sprintf(serviceConfig, addr, database, provider)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // soak sends over 64 connections for the given time and prints, ten times, what the service holds by then. What
 // levels off is a cache; what goes on growing with the notifications is a leak.
 func (b *bench) soak(ctx context.Context, length time.Duration, w io.Writer) error {
-	in, err := b.startService(ctx, b.stubs[0].addr, false)
+	in, err := b.startService(ctx, b.stubs[0].addr)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 // write prints the summary for people; as it is, it is Markdown.
 func (s summary) write(w io.Writer) {
-	fmt.Fprintf(w, "%s\n%d rounds of %.0f s a cell, medians. CPU: seconds for 1,000 notifications, service and children; the worker's with PostgreSQL's.\n\n",
+	fmt.Fprintf(w, "%s\n%d rounds of %g s a cell, medians. CPU: seconds for 1,000 notifications, service and children; the worker's with PostgreSQL's.\n\n",
 		s.Machine, s.Rounds, s.Seconds)
 	rows := [][]string{{"what/connections", "a second", "p50 ms", "p99 ms", "CPU s", "heap KiB", "errors",
 		"worker a second", "p50 ms", "p99 ms", "CPU s", "× worker", "CPU ÷ worker", "of bare inserts"}}
@@ -45,7 +45,7 @@ func (s summary) write(w io.Writer) {
 func (s summary) row(r result) []string {
 	row := []string{r.Cell, count(r.Notifications), number(r.P50, "%.2f"), number(r.P99, "%.2f"), number(r.CPU, "%.3f"),
 		number(r.HeapKiB, "%.1f"), fmt.Sprint(r.Errors)}
-	p := s.get(worker, comparedWith(r.Cell))
+	p := s.get(worker, r.Cell)
 	row = append(row, count(p.Notifications), number(p.P50, "%.2f"), number(p.P99, "%.2f"), number(p.CPU, "%.3f"),
 		number(ratio(r.Notifications, p.Notifications), "%.2f"), number(ratio(r.CPU, p.CPU), "%.3f"))
 	group := 64

@@ -100,7 +100,7 @@ func (r *run) repostAll(s *service) {
 type tally struct {
 	kills                                    map[string]int // by point; "" from outside
 	startKills, openKills, mostOpen          int
-	requests, claimed, known                 int // of callers, and how they were answered
+	requests, claimed, known                 int // events that callers posted, and how they were answered
 	later, unanswered                        int
 	events, calls, received                  int
 	states                                   map[string]int
@@ -129,9 +129,9 @@ func (t *tally) String() string {
 	line("  with an attempt open", t.openKills)
 	line("  most attempts open at one kill", t.mostOpen)
 	line("kills in the middle of a start", t.startKills)
-	line("requests of callers", t.requests)
-	line("  events acknowledged as new (202)", t.claimed)
-	line("  events acknowledged as known (200)", t.known)
+	line("events posted, repeats included", t.requests)
+	line("  acknowledged as new (202)", t.claimed)
+	line("  acknowledged as known (200)", t.known)
 	line("  put off (503, 429)", t.later)
 	line("  without an answer", t.unanswered)
 	line("events", t.events)

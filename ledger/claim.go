@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/google/uuid"
 )
@@ -132,16 +133,20 @@ func (l *Ledger) keys(e *Event) (Claim, error) {
 }
 
 // prior finds the row that has one of a claim's keys, in memory or in the store. What it does not find proves nothing.
+// ErrUnavailable: it could not look, and surely nothing was claimed.
 func (l *Ledger) prior(ctx context.Context, c Claim) (Notification, bool, error) {
 	n, epoch, ok := l.recent.find(c.Source, c.DedupeKey)
 	if ok {
 		return n, true, nil
 	}
 	n, ok, err := l.store.Prior(ctx, c)
-	if ok && err == nil {
+	if err != nil {
+		return n, false, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if ok {
 		l.recent.read(n, epoch)
 	}
-	return n, ok, err
+	return n, ok, nil
 }
 
 // complete fills in the rest of a row that is to be made, and refuses what can never be sent.

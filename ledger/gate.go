@@ -71,6 +71,9 @@ func (g *Gate) Report(r Result, probe bool, now time.Time) (changed bool) {
 			}
 			return false
 		}
+		if !probe && g.fault != NoFault && g.fault != FaultUnreachable {
+			return false // the answer to a request of before: it does not take back "later", nor a lost account
+		}
 		changed = g.fault != NoFault
 		g.fault, g.delay, g.until = NoFault, 0, time.Time{}
 		return changed

@@ -122,6 +122,21 @@ func TestGate_OldAnswerOpensIt(t *testing.T) {
 	}
 }
 
+// Keeps out F13: a 429 whose Retry-After is forgotten as soon as a request that was in flight beside it is answered.
+func TestGate_OldAnswerDoesNotTakeBackARefusalOfAll(t *testing.T) {
+	for _, fault := range []Fault{FaultThrottled, FaultCredentials, FaultAccount, FaultUnexpectedReply} {
+		var g Gate
+		g.Report(Result{Outcome: Deferred, Fault: fault, Phase: Answered}, false, gateTime)
+		if g.Report(answered, false, gateTime) || g.Open() {
+			t.Errorf("%s: an answer of a row in flight opens the gate", fault)
+		}
+		now := g.Until()
+		if g.Enter(now) != AsProbe || !g.Report(answered, true, now) || !g.Open() {
+			t.Errorf("%s: the probe's answer does not open the gate", fault)
+		}
+	}
+}
+
 func TestGate_PersonsPauseEndsOnlyByAPerson(t *testing.T) {
 	var g Gate
 	g.Pause(Pause{Provider: "a", Actor: "ops", Reason: "contract"})

@@ -29,7 +29,7 @@ func (l *Ledger) keepHouse(ctx, work context.Context) {
 	for ctx.Err() == nil {
 		next, err := l.houseOnce(ctx, work)
 		if err != nil && ctx.Err() == nil {
-			l.log.Error("housekeeping", "error", err)
+			l.troubles.Tell("housekeeping", "error", err)
 			next = l.clock.now().Add(storeRetry)
 		}
 		sleep(ctx, l.wake, l.until(next))
@@ -44,7 +44,7 @@ func (l *Ledger) keepRepeats(ctx context.Context) {
 		}
 		sleep(ctx, nil, flushPause)
 		if err := l.Flush(); err != nil {
-			l.log.Error("suppressed repeats are not written yet", "error", err)
+			l.troubles.Tell("suppressed repeats are not written yet", "error", err)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (l *Ledger) dispatch(ctx, work context.Context, o *outlet) {
 	for ctx.Err() == nil {
 		next, err := l.runOnce(ctx, work, o)
 		if err != nil && ctx.Err() == nil {
-			l.log.Error("loop", "provider", o.name, "error", err)
+			l.troubles.Tell("loop", "provider", o.name, "error", err)
 			next = l.clock.now().Add(storeRetry)
 		}
 		if !sleep(ctx, o.wake, l.until(next)) {

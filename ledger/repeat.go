@@ -93,7 +93,7 @@ func (l *Ledger) firstBytes(work context.Context, o *outlet, n Notification, kin
 func (l *Ledger) repeatable(work context.Context, o *outlet, n Notification) (Attempt, bool) {
 	first, err := l.store.FirstAttempt(work, n.Seq, o.provider.Account())
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		l.log.Error("repeat", "id", n.ID, "error", err)
+		l.troubles.Tell("repeat", "id", n.ID, "error", err)
 		o.restUntil(l.clock.now().Add(storeRetry))
 		return Attempt{}, false
 	}
@@ -105,26 +105,26 @@ func (l *Ledger) repeatable(work context.Context, o *outlet, n Notification) (At
 		return first, true
 	}
 	if err := l.reschedule(n, noRepeat); err != nil {
-		l.log.Error("repeat", "id", n.ID, "error", err)
+		l.troubles.Tell("repeat", "id", n.ID, "error", err)
 	}
 	return Attempt{}, false
 }
 
 // unknownSince is when an ambiguous row became so: when its last handing ended, or when it was restored. Repeats do not count:
-// the time of a policy runs on while they ask.
+// the time of a policy runs on while they ask. Zero: the last handing has not ended.
 func (l *Ledger) unknownSince(n Notification) time.Time {
 	r, err := l.store.Get(context.Background(), n.ID)
 	if err != nil {
 		return n.UpdatedAt // later, so the policy waits longer
 	}
-	var since time.Time
+	var began, since time.Time
 	for _, a := range r.Attempts {
 		if a.Kind == KindSend {
-			since = a.EndedAt
+			began, since = a.StartedAt, a.EndedAt
 		}
 	}
 	for _, s := range r.Settlements {
-		if s.Action == CauseRestored && s.At.After(since) {
+		if s.Action == CauseRestored && s.At.After(began) {
 			since = s.At
 		}
 	}

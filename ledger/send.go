@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 )
 
@@ -81,10 +82,16 @@ func (l *Ledger) order(n Notification, a Attempt, first *Attempt) Order {
 	return order
 }
 
-// panicError is a panic of an adapter.
+// panicError is a panic of an adapter. Its text is kept only where the runtime wrote it: any other may hold what the adapter
+// had in its hands.
 type panicError struct{ value any }
 
-func (p *panicError) Error() string { return fmt.Sprintf("the adapter panicked: %v", p.value) }
+func (p *panicError) Error() string {
+	if e, ok := p.value.(runtime.Error); ok {
+		return "the adapter panicked: " + e.Error()
+	}
+	return fmt.Sprintf("the adapter panicked: %T", p.value)
+}
 
 func build(p Provider, order Order) (req Request, err error) {
 	defer func() {
@@ -115,7 +122,7 @@ func (l *Ledger) call(work context.Context, o *outlet, n Notification, req Reque
 // go again, it is due as it was.
 func (l *Ledger) notTaken(o *outlet, n Notification, err error) {
 	if !errors.Is(err, ErrMoved) {
-		l.log.Error("take", "id", n.ID, "provider", o.name, "error", err)
+		l.troubles.Tell("take", "id", n.ID, "provider", o.name, "error", err)
 		o.restUntil(l.clock.now().Add(storeRetry))
 	}
 	for _, x := range []*outlet{o, l.outlets[n.Provider]} {
@@ -205,7 +212,7 @@ func (l *Ledger) writeClose(work context.Context, c Closing, decide func(CloseFa
 	defer l.unclosed.Add(-1)
 	var stopping time.Time
 	for {
-		l.log.Error("close is not written yet", "id", c.ID, "attempt", c.Number, "error", err)
+		l.troubles.Tell("close is not written yet", "id", c.ID, "attempt", c.Number, "error", err)
 		time.Sleep(storeRetry)
 		row, err = l.store.Close(c, decide)
 		if err == nil || errors.Is(err, ErrMoved) {

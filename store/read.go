@@ -14,17 +14,27 @@ import (
 
 // reader runs queries for one call: over the readers' pool, or inside its short read transaction.
 type reader struct {
-	ctx context.Context
-	s   *Store
-	tx  *sql.Tx
-	new *[]string // with tx: queries that are to be prepared after it
+	ctx    context.Context
+	s      *Store
+	tx     *sql.Tx
+	missed *[]string // queries that met no prepared statement; with tx only
 }
 
 func (s *Store) reader(ctx context.Context) reader { return reader{ctx: ctx, s: s} }
 
-// query runs a query that is prepared once. Its text must be one of the few that stand in this package. To prepare takes a
-// connection of its own: who holds one in a transaction must not wait for it, since all others may do the same.
-func (r reader) query(query string, args ...any) (*sql.Rows, error) {
+// query runs a query that is prepared once. Its text must be one of the few that stand in this package.
+//
+// Preparing takes a connection of the pool. Whoever has one already, for a transaction, must not wait for a second: as many
+// first calls at once as there are connections would wait for each other for ever.
+func (r reader) query(query string, args ...any) (rows, error) {
+	found, err := r.run(query, args)
+	if err != nil {
+		return nil, err // not a nil pointer in an interface
+	}
+	return found, nil
+}
+
+func (r reader) run(query string, args []any) (*sql.Rows, error) {
 	if r.tx == nil {
 		st, err := r.s.prepare(r.ctx, query)
 		if err != nil {
@@ -35,7 +45,7 @@ func (r reader) query(query string, args ...any) (*sql.Rows, error) {
 	if st, ok := r.s.prepared.Load(query); ok {
 		return r.tx.StmtContext(r.ctx, st.(*sql.Stmt)).QueryContext(r.ctx, args...)
 	}
-	*r.new = append(*r.new, query)
+	*r.missed = append(*r.missed, query)
 	return r.tx.QueryContext(r.ctx, query, args...)
 }
 
@@ -54,26 +64,21 @@ func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 }
 
 // snapshot runs several queries that see the same rows. It is short: a reader that stays keeps the log from shrinking.
-func (s *Store) snapshot(ctx context.Context, do func(reader) error) error {
-	var unprepared []string
-	err := s.inSnapshot(ctx, func(tx *sql.Tx) error { return do(reader{ctx: ctx, s: s, tx: tx, new: &unprepared}) })
-	for _, query := range unprepared {
-		_, _ = s.prepare(ctx, query) // what it could not prepare, the next reader does: this one has its answer
-	}
-	return err
-}
-
-func (s *Store) inSnapshot(ctx context.Context, do func(*sql.Tx) error) (err error) {
+func (s *Store) snapshot(ctx context.Context, do func(reader) error) (err error) {
 	tx, err := s.reads.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
+	var missed []string
 	defer func() {
 		if e := tx.Rollback(); e != nil && !errors.Is(e, sql.ErrTxDone) {
 			err = errors.Join(err, e)
 		}
+		for _, query := range missed {
+			_, _ = s.prepare(ctx, query) // what fails now is tried again by the next call
+		}
 	}()
-	return do(tx)
+	return do(reader{ctx: ctx, s: s, tx: tx, missed: &missed})
 }
 
 // Get returns a row with its history. ErrNotFound.
@@ -98,8 +103,10 @@ func (s *Store) Get(ctx context.Context, id uuid.UUID) (ledger.Record, error) {
 	return rec, err
 }
 
+const resendsByID = "SELECT id FROM notifications WHERE resend_of = $1 ORDER BY resend_number"
+
 func resends(q queries, id uuid.UUID) ([]uuid.UUID, error) {
-	rows, err := q.query("SELECT id FROM notifications WHERE resend_of = $1 ORDER BY resend_number", id[:])
+	rows, err := q.query(resendsByID, id[:])
 	return collect(rows, err, func(u *uuid.UUID) []any { return []any{toID{u}} })
 }
 
@@ -173,10 +180,11 @@ func (s *Store) NextWaiting(ctx context.Context, after time.Time) (t time.Time, 
 	return t, err
 }
 
+const firstAttempt = "SELECT " + attemptColumns + " FROM attempts WHERE notification = $1 AND account = $2 ORDER BY number LIMIT 1"
+
 // FirstAttempt returns the first attempt to an account with its request. ErrNotFound.
 func (s *Store) FirstAttempt(ctx context.Context, seq int64, account [8]byte) (a ledger.Attempt, err error) {
-	found, err := oneRow(s.reader(ctx), "SELECT "+attemptColumns+" FROM attempts WHERE notification = $1 AND account = $2 ORDER BY number LIMIT 1",
-		[]any{seq, account[:]}, attemptTargets(&a)...)
+	found, err := oneRow(s.reader(ctx), firstAttempt, []any{seq, account[:]}, attemptTargets(&a)...)
 	if err == nil && !found {
 		err = ledger.ErrNotFound
 	}
