@@ -48,7 +48,7 @@ func broken(path string) (heal func()) {
 }
 
 func TestGroup_OnlyWhatFailsAloneFails_ReadError(t *testing.T) {
-	b := newBench10(t)
+	b := newTenClaims(t)
 	b.quietly(t, func(t *tx) error { // so many rows that a claim needs pages which nobody has read yet
 		for i := range 4000 {
 			c := claimOf(100_000 + i)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+
+	"sendonce/ledger"
 )
 
 // Open opens a ledger for service and keeps every other process from doing so. ErrLocked, ErrMissing, ErrNoLedger, ErrNewer,
@@ -24,7 +26,10 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: o.Path, log: o.Log, lock: lock, fullCheckMax: o.hooks.fullCheckMax, maxScan: o.hooks.maxScan, stopChecks: func() {}}
+	s := &Store{
+		path: o.Path, log: o.Log, troubles: ledger.NewTroubles(o.Log), lock: lock,
+		fullCheckMax: o.hooks.fullCheckMax, maxScan: o.hooks.maxScan, stopChecks: func() {},
+	}
 	if err := s.open(o); err != nil {
 		return nil, errors.Join(err, s.closeFiles())
 	}

@@ -78,7 +78,8 @@ func realPath(path string) (string, error) {
 type Store struct {
 	path     string
 	log      *slog.Logger
-	lock     *lockFile // nil: read only
+	troubles *ledger.Troubles // faults of the disk, which come with every write
+	lock     *lockFile        // nil: read only
 	reads    *sql.DB
 	prepared sync.Map // text of a query → *sql.Stmt over reads
 	writes   *sql.DB

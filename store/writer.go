@@ -12,6 +12,7 @@ import (
 
 const (
 	maxGroup    = 256         // rows that share a commit
+	urgentShare = 192         // of them, while claims wait
 	maxClaims   = 1024        // claims that may wait; beyond it they are refused
 	maxUrgent   = 1024        // closes, takes and settlements that may wait before callers do
 	raiseEvery  = time.Second // how often the generation rises while there are writes
@@ -80,7 +81,6 @@ func (w *writer) condition() (barriers int64, err error) {
 
 // run is the writer's life. A panic in it is not recovered: the process ends, and the next start knows what is open.
 func (w *writer) run() {
-	defer close(w.ended)
 	for {
 		select { // what is urgent goes first
 		case op := <-w.urgent:
@@ -103,6 +103,7 @@ func (w *writer) run() {
 			w.cutLog()
 		case <-w.quit:
 			w.drain()
+			close(w.ended) // not deferred: while a panic ends the process nobody may be told anything
 			return
 		}
 	}
@@ -122,18 +123,21 @@ func (w *writer) drain() {
 	}
 }
 
-// gather adds to the first operation whatever waits, up to a group.
+// gather adds to the first operation whatever waits, up to a group. What is urgent goes first, but leaves claims their share:
+// a backlog that is being sent must not keep new events from becoming durable.
 func (w *writer) gather(first *operation) []*operation {
 	ops, rows := []*operation{first}, first.rows
-	for _, queue := range []chan *operation{w.urgent, w.claims} {
-		for rows < maxGroup {
+	for _, part := range []struct {
+		queue chan *operation
+		upTo  int
+	}{{w.urgent, urgentShare}, {w.claims, maxGroup}, {w.urgent, maxGroup}} {
+		for waits := true; waits && rows < part.upTo; {
 			select {
-			case op := <-queue:
+			case op := <-part.queue:
 				ops, rows = append(ops, op), rows+op.rows
-				continue
 			default:
+				waits = false
 			}
-			break
 		}
 	}
 	return ops
@@ -146,7 +150,7 @@ func (w *writer) group(ops []*operation) {
 		return
 	}
 	if err := w.begin(); err != nil { // nobody's own fault, so it makes no sense to try each alone
-		w.store.log.Error("no transaction could be opened", "error", err)
+		w.store.troubles.Tell("no transaction could be opened", "error", err)
 		w.notice(err)
 		answer(ops, unavailable(err))
 		return
@@ -156,7 +160,7 @@ func (w *writer) group(ops []*operation) {
 		w.rollback()
 		w.notice(err)
 		if len(ops) == 1 {
-			w.store.log.Error("a write failed", "error", err)
+			w.store.troubles.Tell("a write failed", "error", err)
 			answer(ops, unavailable(err))
 			return
 		}
@@ -166,7 +170,7 @@ func (w *writer) group(ops []*operation) {
 		return
 	}
 	if err := w.commit(); err != nil {
-		w.store.log.Error("a commit failed: trying the barrier", "operations", len(ops), "error", err)
+		w.store.troubles.Tell("a commit failed: trying the barrier", "operations", len(ops), "error", err)
 		w.rollback()
 		w.notice(err)
 		answer(ops, w.failed(err))
