@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"encoding/binary"
+	"hash/maphash"
 	"sync"
 	"time"
 
@@ -11,9 +13,11 @@ import (
 const maxNear = 100_000
 
 // nearWatch remembers what was claimed lately, to show the same content that comes again under another key:
-// the sign of a caller that makes a fresh key for each try. It is a hint, kept in memory only.
+// the sign of a caller that makes a fresh key for each try. It is a hint, kept in memory only, and without pointers, so that
+// the garbage collector has nothing to look at.
 type nearWatch struct {
 	window time.Duration
+	seed   maphash.Seed
 
 	mu   sync.Mutex
 	seen map[nearKey]nearSeen
@@ -21,19 +25,29 @@ type nearWatch struct {
 	next int
 }
 
-type nearKey struct {
-	source string
-	hash   [16]byte
-}
+// nearKey is a content hash with its source mixed in.
+type nearKey [16]byte
 
 type nearSeen struct {
 	id        uuid.UUID
-	dedupeKey string
-	at        time.Time
+	dedupeKey uint64 // its hash
+	at        int64  // Unix milliseconds
 }
 
 func newNearWatch(window time.Duration) *nearWatch {
-	return &nearWatch{window: window, seen: map[nearKey]nearSeen{}}
+	return &nearWatch{window: window, seed: maphash.MakeSeed(), seen: map[nearKey]nearSeen{}}
+}
+
+func (w *nearWatch) key(n *Notification) nearKey {
+	k := nearKey(n.ContentHash)
+	if n.Source != "" {
+		binary.NativeEndian.PutUint64(k[:], binary.NativeEndian.Uint64(k[:])^maphash.String(w.seed, n.Source))
+	}
+	return k
+}
+
+func (w *nearWatch) entry(n *Notification, at time.Time) nearSeen {
+	return nearSeen{id: n.ID, dedupeKey: maphash.String(w.seed, n.DedupeKey), at: at.UnixMilli()}
 }
 
 // find returns the row that had the same content under another key within the window; zero: none. Then a row that is about to be
@@ -42,16 +56,16 @@ func (w *nearWatch) find(n *Notification, now time.Time) uuid.UUID {
 	if w.window <= 0 {
 		return uuid.Nil
 	}
-	k := nearKey{n.Source, n.ContentHash}
+	k, mine := w.key(n), w.entry(n, now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s, ok := w.seen[k]; ok && now.Sub(s.at) <= w.window {
-		if s.dedupeKey == n.DedupeKey { // the same event twice at once: one of them will find the other's row
+	if s, ok := w.seen[k]; ok && mine.at-s.at <= w.window.Milliseconds() {
+		if s.dedupeKey == mine.dedupeKey { // the same event twice at once: one of them will find the other's row
 			return uuid.Nil
 		}
 		return s.id
 	}
-	w.put(k, nearSeen{n.ID, n.DedupeKey, now})
+	w.put(k, mine)
 	return uuid.Nil
 }
 
@@ -62,14 +76,14 @@ func (w *nearWatch) add(n *Notification) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.put(nearKey{n.Source, n.ContentHash}, nearSeen{n.ID, n.DedupeKey, n.ClaimedAt})
+	w.put(w.key(n), w.entry(n, n.ClaimedAt))
 }
 
 // drop forgets a row that was not claimed after all.
 func (w *nearWatch) drop(n *Notification) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if k := (nearKey{n.Source, n.ContentHash}); w.seen[k].id == n.ID {
+	if k := w.key(n); w.seen[k].id == n.ID {
 		delete(w.seen, k)
 	}
 }

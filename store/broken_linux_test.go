@@ -59,7 +59,7 @@ func TestGroup_OnlyWhatFailsAloneFails_ReadError(t *testing.T) {
 		return nil
 	})
 	b.poison = func(t *tx, op *operation) {
-		_, err := t.conn.ExecContext(context.Background(), "PRAGMA shrink_memory")
+		_, err := t.exec("PRAGMA shrink_memory")
 		must(err)
 		do := op.do
 		op.do = func(t *tx) error { // the disk is gone for as long as this operation lasts

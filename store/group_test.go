@@ -167,7 +167,7 @@ func fillUp(t *testing.T, b *tenClaims) {
 		if pages == "" {
 			pages = fmt.Sprint(now + 4)
 		}
-		if _, err := t.conn.ExecContext(context.Background(), "PRAGMA max_page_count("+pages+")"); err != nil {
+		if _, err := t.exec("PRAGMA max_page_count(" + pages + ")"); err != nil {
 			panic(err)
 		}
 	}
@@ -183,14 +183,9 @@ func interrupted(t *testing.T, b *tenClaims) {
 		return err
 	})
 	watch := func(t *tx, f sqlite.PreUpdateHookFn) {
-		if err := t.conn.Raw(func(c any) error {
-			c.(interface {
-				RegisterPreUpdateHook(sqlite.PreUpdateHookFn)
-			}).RegisterPreUpdateHook(f)
-			return nil
-		}); err != nil {
-			panic(err)
-		}
+		t.conn.conn.(interface {
+			RegisterPreUpdateHook(sqlite.PreUpdateHookFn)
+		}).RegisterPreUpdateHook(f)
 	}
 	b.poison = func(t *tx, _ *operation) {
 		ctx, cancel := context.WithCancel(context.Background())

@@ -26,7 +26,15 @@ func (s *Store) reader(ctx context.Context) reader { return reader{ctx: ctx, s: 
 //
 // Preparing takes a connection of the pool. Whoever has one already, for a transaction, must not wait for a second: as many
 // first calls at once as there are connections would wait for each other for ever.
-func (r reader) query(query string, args ...any) (*sql.Rows, error) {
+func (r reader) query(query string, args ...any) (rows, error) {
+	found, err := r.run(query, args)
+	if err != nil {
+		return nil, err // not a nil pointer in an interface
+	}
+	return found, nil
+}
+
+func (r reader) run(query string, args []any) (*sql.Rows, error) {
 	if r.tx == nil {
 		st, err := r.s.prepare(r.ctx, query)
 		if err != nil {

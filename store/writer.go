@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"sync"
 	"time"
 
@@ -39,17 +37,13 @@ type writer struct {
 	barriers int64
 }
 
-func newWriter(ctx context.Context, s *Store, h hooks) (*writer, error) {
-	conn, err := s.writes.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
+func newWriter(ctx context.Context, s *Store, h hooks) *writer {
 	return &writer{
 		store: s, hooks: h,
-		tx:     &tx{ctx: ctx, conn: conn, stmts: map[string]*sql.Stmt{}},
+		tx:     &tx{ctx: ctx, conn: s.writes},
 		urgent: make(chan *operation, maxUrgent), claims: make(chan *operation, maxClaims),
 		quit: make(chan struct{}), ended: make(chan struct{}),
-	}, nil
+	}
 }
 
 func (w *writer) start() { go w.run() }
@@ -60,16 +54,11 @@ func (w *writer) end() {
 	<-w.ended
 }
 
-// close folds the log into the database and gives the connection back.
-func (w *writer) close() error {
+// close folds the log into the database.
+func (w *writer) close() {
 	if busy, err := w.checkpoint(); busy || err != nil {
 		w.store.log.Warn("the log could not be folded into the database; the next start does it", "error", err)
 	}
-	var errs []error
-	for _, st := range w.tx.stmts {
-		errs = append(errs, st.Close())
-	}
-	return errors.Join(append(errs, w.tx.conn.Close())...)
 }
 
 // condition returns ErrUnknown while a failed commit is not resolved, and how many were.
