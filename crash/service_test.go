@@ -38,7 +38,7 @@ func (p *place) launch(wrapper []string, env ...string) (*service, <-chan string
 	args := append(append([]string{}, wrapper...), program(p.t), "serve", "--config", p.config)
 	s := &service{t: p.t, cmd: exec.Command(args[0], args[1:]...), log: &tail{}, ended: make(chan struct{})}
 	s.cmd.Dir = p.dir
-	s.cmd.Env = append(os.Environ(), env...)
+	s.cmd.Env = append(append(os.Environ(), "GORACE=halt_on_error=1"), env...) // with -racebinary a race ends the process
 	r, w, err := os.Pipe()
 	if err != nil {
 		p.t.Fatal(err)

@@ -28,12 +28,6 @@ func (r *run) verdict() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	s.stop(patience)
-	if after := r.place.fake.Requests(); after != before {
-		r.t.Errorf("posting all events again made %d calls", after-before)
-	}
-	r.place.check()
-
 	counts := r.place.fake.Counts()
 	for _, e := range r.events {
 		n, ok := rows[e.id]
@@ -43,7 +37,8 @@ func (r *run) verdict() {
 			continue
 		}
 		if wrong := e.judge(&n, counts[e.token]); wrong != "" {
-			r.t.Errorf("%s (%v) is %s %s and was received %d times: %s", e.id, e.script, n.State, n.Reason, counts[e.token], wrong)
+			full, _ := s.api.get(context.Background(), n.ID)
+			r.t.Errorf("%s (%v) is %s %s and was received %d times: %s\n%+v", e.id, e.script, n.State, n.Reason, counts[e.token], wrong, full)
 		}
 		if counts[e.token] > 1 {
 			r.tally.twice++
@@ -56,6 +51,12 @@ func (r *run) verdict() {
 	if len(rows) != len(r.events) {
 		r.t.Errorf("%d rows for %d events", len(rows), len(r.events))
 	}
+	s.stop(patience)
+	if after := r.place.fake.Requests(); after != before {
+		r.t.Errorf("posting all events again made %d calls", after-before)
+	}
+	r.place.check()
+
 	r.tally.events, r.tally.calls, r.tally.received = len(r.events), r.place.fake.Requests(), len(r.place.fake.Accepted())
 	r.tally.took = time.Since(r.began)
 }
