@@ -155,11 +155,23 @@ func (w *world) run() {
 	synctest.Wait()
 }
 
-// stop ends the loop and closes the file.
-func (w *world) stop() error {
+// quit ends the loop, if it runs.
+func (w *world) quit() error {
+	if w.cancel == nil {
+		return nil
+	}
 	w.cancel()
-	err := <-w.ended
-	return errors.Join(err, w.check(), w.store.Shutdown())
+	w.cancel = nil
+	return <-w.ended
+}
+
+// end closes whatever is open, after a last check.
+func (w *world) end() error {
+	err := w.quit()
+	if w.store != nil {
+		err = errors.Join(err, w.check(), w.store.Shutdown())
+	}
+	return err
 }
 
 // drop is what a dead process leaves to the next: a copy of the files as they are, while the handles are still open. What
@@ -176,8 +188,7 @@ func (w *world) drop() error {
 	w.life++
 	w.open, w.happen = nil, nil
 	w.mu.Unlock()
-	w.cancel()
-	err := <-w.ended
+	err := w.quit()
 	return errors.Join(err, w.store.Shutdown(), os.RemoveAll(filepath.Dir(from)))
 }
 
