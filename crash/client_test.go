@@ -38,6 +38,7 @@ type row struct {
 
 type attempt struct {
 	Number    int        `json:"number"`
+	Kind      string     `json:"kind"`
 	Provider  string     `json:"provider"`
 	StartedAt time.Time  `json:"started_at"`
 	EndedAt   *time.Time `json:"ended_at"`

@@ -51,6 +51,9 @@ func TestCrash(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("in cycle %d of %d", n, *cycles)
 		}
+		if n%100 == 99 {
+			t.Logf("%d cycles, %d events, %v", n+1, len(r.events), time.Since(r.began).Round(time.Second))
+		}
 	}
 	r.verdict()
 	t.Log("\n" + r.tally.String())
@@ -123,7 +126,10 @@ func (r *run) acknowledge(s *service, events []*event) {
 		all.Go(func() {
 			for e := range work {
 				end := time.Now().Add(patience)
-				for !r.submit(s, order{events: []*event{e}}) && time.Now().Before(end) && !s.gone() {
+				for time.Now().Before(end) && !s.gone() {
+					if acknowledged, _ := r.submit(s, order{events: []*event{e}}); acknowledged {
+						break
+					}
 					time.Sleep(10 * time.Millisecond)
 				}
 			}

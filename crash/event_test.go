@@ -35,7 +35,6 @@ var scripts = []struct {
 	{30, []fake.Behaviour{fake.AcceptError}, []fake.Behaviour{fake.Unavailable}},
 	{20, []fake.Behaviour{fake.AcceptGarbage}, []fake.Behaviour{fake.AcceptGarbage}},
 	{20, []fake.Behaviour{fake.AcceptCut}, []fake.Behaviour{fake.AcceptCut}},
-	{20, []fake.Behaviour{fake.AcceptTwice}, []fake.Behaviour{fake.AcceptTwice}},
 	{30, []fake.Behaviour{fake.Unavailable}, []fake.Behaviour{fake.Unavailable, fake.Unavailable}},
 	{40, []fake.Behaviour{fake.Refuse}, []fake.Behaviour{fake.Refuse}},
 	{2, []fake.Behaviour{fake.Throttle}, []fake.Behaviour{fake.Throttle}},

@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/google/uuid"
 )
@@ -31,7 +30,7 @@ func (l *Ledger) Claim(ctx context.Context, e Event) (ClaimResult, error) {
 	if err := l.complete(&c, &e); err != nil {
 		return ClaimResult{}, err
 	}
-	rows, err := l.store.Claim([]Claim{c})
+	rows, err := l.claimRows([]Claim{c})
 	if err != nil {
 		return ClaimResult{}, err
 	}
@@ -70,7 +69,7 @@ func (l *Ledger) ClaimBatch(ctx context.Context, events []Event) ([]ClaimResult,
 	if len(claims) == 0 {
 		return results, nil
 	}
-	rows, err := l.store.Claim(claims)
+	rows, err := l.claimRows(claims)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +79,20 @@ func (l *Ledger) ClaimBatch(ctx context.Context, events []Event) ([]ClaimResult,
 		results[i].Err = err
 	}
 	return results, nil
+}
+
+// claimRows claims rows in one commit, and marks those that say the same as another one.
+func (l *Ledger) claimRows(claims []Claim) ([]Claimed, error) {
+	for i := range claims {
+		claims[i].SuspectedOf = l.near.find(&claims[i].Notification, claims[i].ClaimedAt)
+	}
+	rows, err := l.store.Claim(claims)
+	for i := range claims {
+		if err != nil || rows[i].Duplicate {
+			l.near.drop(&claims[i].Notification)
+		}
+	}
+	return rows, err
 }
 
 // keys validates an event and derives every key under which it may stand already.
@@ -179,40 +192,7 @@ func (l *Ledger) complete(c *Claim, e *Event) error {
 		c.Reason = ReasonRestored
 	}
 	c.ContentHash = ContentHash(c.Channel, c.RecipientKey, c.Message)
-	c.SuspectedOf = l.near.find(c.Source, c.ContentHash, now)
 	return nil
-}
-
-// choose names the provider to try first: the pinned one, the one whose prefix fits a webhook best, or the channel's first.
-func (l *Ledger) choose(e *Event) (string, error) {
-	ch := l.settings.Channels[e.Channel]
-	if e.Provider != "" {
-		o := l.outlets[e.Provider]
-		if o == nil || o.provider == nil || !slices.Contains(o.channels, e.Channel) {
-			return "", Invalid("provider", "no provider %q serves the channel %s", e.Provider, e.Channel)
-		}
-		return e.Provider, o.check(e)
-	}
-	if len(ch.Providers) == 0 {
-		return "", ErrNoChannel
-	}
-	best, length, choosy := "", 0, false
-	for _, name := range ch.Providers {
-		a, ok := l.outlets[name].provider.(Accepter)
-		if !ok {
-			continue
-		}
-		choosy = true
-		if n := a.Accepts(e.Recipient); n > length {
-			best, length = name, n
-		}
-	}
-	if !choosy {
-		best = ch.Providers[0]
-	} else if best == "" {
-		return "", Invalid("recipient", "no webhook provider has a prefix of this URL in its urls")
-	}
-	return best, l.outlets[best].check(e)
 }
 
 // claimed answers for a row that the store made or found, and hands a new one to the loop.
@@ -223,7 +203,7 @@ func (l *Ledger) claimed(row Claimed, e *Event, recipient string) (ClaimResult, 
 	n := row.Notification
 	Reach(PointClaimCommitted)
 	l.recent.made(n)
-	l.near.add(n.Source, n.ContentHash, n.ID, n.ClaimedAt)
+	l.near.add(&n)
 	if e.Wait {
 		l.waiters.expect(n.Seq)
 	}

@@ -99,8 +99,9 @@ func (g *Gate) wait(r Result, now time.Time) {
 // Pause shuts the gate until Resume.
 func (g *Gate) Pause(p Pause) { g.pause = &p }
 
-// Resume ends a person's pause and forgets what the gate was closed for.
-func (g *Gate) Resume() { *g = Gate{} }
+// Resume ends a person's pause and forgets what the gate was closed for. A probe that is on its way still reports: should the
+// gate close again, the next one waits for it.
+func (g *Gate) Resume() { *g = Gate{probing: g.probing} }
 
 // Status is the gate as people see it.
 func (g *Gate) Status() GateStatus {

@@ -174,3 +174,23 @@ func TestGate_Status(t *testing.T) {
 		}
 	}
 }
+
+// A probe that is on its way when a person resumes still counts: two at once would be no probe.
+func TestGate_ResumeLetsNoSecondProbePass(t *testing.T) {
+	var g Gate
+	g.Report(unreachable, false, gateTime)
+	now := gateTime.Add(firstProbe)
+	if g.Enter(now) != AsProbe {
+		t.Fatal("no probe passes")
+	}
+	g.Resume()
+	g.Report(unreachable, false, now) // another row, sent freely since, closes it again
+	now = now.Add(firstProbe)
+	if e := g.Enter(now); e != Shut {
+		t.Errorf("entry %d while the first probe is on its way", e)
+	}
+	g.Report(unreachable, true, now)
+	if e := g.Enter(now.Add(lastProbe)); e != AsProbe {
+		t.Errorf("entry %d after the first probe ended", e)
+	}
+}

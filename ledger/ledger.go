@@ -70,7 +70,11 @@ func (l *Ledger) Recover(ctx context.Context) (int, error) {
 		if restored { // no policy sends on the word of an old copy
 			return expiry(n)
 		}
-		return l.nextEvidence(n, l.repeatWait(0), n.UpdatedAt)
+		since := l.unknownSince(n)
+		if since.IsZero() { // it was a first handing that the process died in
+			since = n.UpdatedAt
+		}
+		return l.nextEvidence(n, l.repeatWait(0), since)
 	})
 	if err != nil {
 		return 0, err
@@ -165,12 +169,24 @@ func (l *Ledger) Providers() []ProviderStatus {
 	return out
 }
 
+func (o *outlet) status() ProviderStatus {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := ProviderStatus{Name: o.name, Type: o.kind, Channels: o.channels, Gate: o.gate.Status(), Capabilities: []string{}}
+	if o.repeatWindow() > 0 {
+		s.Capabilities = append(s.Capabilities, "repeat")
+	}
+	return s
+}
+
 // Pause stops the use of a provider until Resume, also over restarts. ErrNoProvider.
 func (l *Ledger) Pause(_ context.Context, provider, actor, reason string) (ProviderStatus, error) {
 	o := l.outlets[provider]
 	if o == nil || o.provider == nil {
 		return ProviderStatus{}, ErrNoProvider
 	}
+	o.deciding.Lock()
+	defer o.deciding.Unlock()
 	p := Pause{Provider: provider, Since: l.clock.now(), Actor: actor, Reason: reason}
 	if err := l.store.SetPause(p); err != nil {
 		return ProviderStatus{}, err
@@ -188,6 +204,8 @@ func (l *Ledger) Resume(_ context.Context, provider, actor string) (ProviderStat
 	if o == nil || o.provider == nil {
 		return ProviderStatus{}, ErrNoProvider
 	}
+	o.deciding.Lock()
+	defer o.deciding.Unlock()
 	if err := l.store.ClearPause(provider); err != nil {
 		return ProviderStatus{}, err
 	}

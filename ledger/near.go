@@ -27,35 +27,54 @@ type nearKey struct {
 }
 
 type nearSeen struct {
-	id uuid.UUID
-	at time.Time
+	id        uuid.UUID
+	dedupeKey string
+	at        time.Time
 }
 
 func newNearWatch(window time.Duration) *nearWatch {
 	return &nearWatch{window: window, seen: map[nearKey]nearSeen{}}
 }
 
-// find returns the row that had the same content within the window; zero: none.
-func (w *nearWatch) find(source string, hash [16]byte, now time.Time) uuid.UUID {
+// find returns the row that had the same content under another key within the window; zero: none. Then a row that is about to be
+// claimed stands in its place at once, so that two at the same time see each other; add or drop must follow.
+func (w *nearWatch) find(n *Notification, now time.Time) uuid.UUID {
 	if w.window <= 0 {
 		return uuid.Nil
 	}
+	k := nearKey{n.Source, n.ContentHash}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s, ok := w.seen[nearKey{source, hash}]; ok && now.Sub(s.at) <= w.window {
+	if s, ok := w.seen[k]; ok && now.Sub(s.at) <= w.window {
+		if s.dedupeKey == n.DedupeKey { // the same event twice at once: one of them will find the other's row
+			return uuid.Nil
+		}
 		return s.id
 	}
+	w.put(k, nearSeen{n.ID, n.DedupeKey, now})
 	return uuid.Nil
 }
 
 // add remembers a claimed row.
-func (w *nearWatch) add(source string, hash [16]byte, id uuid.UUID, at time.Time) {
+func (w *nearWatch) add(n *Notification) {
 	if w.window <= 0 {
 		return
 	}
-	k := nearKey{source, hash}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.put(nearKey{n.Source, n.ContentHash}, nearSeen{n.ID, n.DedupeKey, n.ClaimedAt})
+}
+
+// drop forgets a row that was not claimed after all.
+func (w *nearWatch) drop(n *Notification) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if k := (nearKey{n.Source, n.ContentHash}); w.seen[k].id == n.ID {
+		delete(w.seen, k)
+	}
+}
+
+func (w *nearWatch) put(k nearKey, s nearSeen) {
 	if _, again := w.seen[k]; !again {
 		if len(w.ring) < maxNear {
 			w.ring = append(w.ring, k)
@@ -65,5 +84,5 @@ func (w *nearWatch) add(source string, hash [16]byte, id uuid.UUID, at time.Time
 			w.next = (w.next + 1) % maxNear
 		}
 	}
-	w.seen[k] = nearSeen{id, at}
+	w.seen[k] = s
 }

@@ -2,8 +2,10 @@ package ledger
 
 import "sync"
 
-// maxRecent bounds the rows that are kept in memory: some 10 MB.
-const maxRecent = 8192
+const (
+	maxRecent      = 8192    // rows that are kept in memory: some 10 MB, 40 at most
+	maxRecentBytes = 4 << 10 // of message and metadata; a larger row is read
+)
 
 // recent keeps rows that were claimed or asked for lately, since most repeats come soon after their event: such a repeat is
 // answered without a read. It only ever answers "known": a key is never freed, so a row that was committed once stays true,
@@ -21,7 +23,7 @@ type recentKey struct{ source, key string }
 
 type recentRow struct {
 	row   Notification
-	stale bool // its count of repeats was written since: read it again
+	stale bool // its count of repeats may have been written since: read it again
 }
 
 // find returns the row under a key. Without one it returns the epoch to hand to read.
@@ -34,11 +36,13 @@ func (r *recent) find(source, key string) (n Notification, epoch int64, ok bool)
 	return Notification{}, r.epoch, false
 }
 
-// made keeps a row that was claimed just now.
+// made keeps a row that was claimed just now, unless it has moved since: the loop may have read it from the store.
 func (r *recent) made(n Notification) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.insert(n)
+	if e := r.rows[recentKey{n.Source, n.DedupeKey}]; e == nil || e.row.Version < n.Version {
+		r.insert(n, false)
+	}
 }
 
 // read keeps a row that was read, unless repeats were written since its reading began.
@@ -51,17 +55,22 @@ func (r *recent) read(n Notification, epoch int64) {
 	e := r.rows[recentKey{n.Source, n.DedupeKey}]
 	switch {
 	case e == nil:
-		r.insert(n)
+		r.insert(n, false)
 	case n.Version >= e.row.Version:
 		*e = recentRow{row: n}
 	}
 }
 
-// moved replaces a row that is kept with what a write made of it.
+// moved replaces a row with what a write made of it. One that was not kept is, but read again before it is shown: repeats of it
+// may have been written meanwhile.
 func (r *recent) moved(n Notification) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if e := r.rows[recentKey{n.Source, n.DedupeKey}]; e != nil && n.Version >= e.row.Version {
+	e := r.rows[recentKey{n.Source, n.DedupeKey}]
+	switch {
+	case e == nil:
+		r.insert(n, true)
+	case n.Version >= e.row.Version:
 		n.Duplicates, n.DuplicateAt = max(n.Duplicates, e.row.Duplicates), later(n.DuplicateAt, e.row.DuplicateAt)
 		e.row = n
 	}
@@ -89,7 +98,10 @@ func (r *recent) counted(list []Suppressed) {
 	}
 }
 
-func (r *recent) insert(n Notification) {
+func (r *recent) insert(n Notification, stale bool) {
+	if len(n.Message)+len(n.Metadata) > maxRecentBytes {
+		return
+	}
 	if r.rows == nil {
 		r.rows, r.keys = map[recentKey]*recentRow{}, map[int64]recentKey{}
 	}
@@ -105,6 +117,6 @@ func (r *recent) insert(n Notification) {
 			r.next = (r.next + 1) % maxRecent
 		}
 	}
-	r.rows[k] = &recentRow{row: n}
+	r.rows[k] = &recentRow{row: n, stale: stale}
 	r.keys[n.Seq] = k
 }

@@ -7,11 +7,13 @@ import (
 	"time"
 )
 
-// repeatPutOff is how long a repeat waits that meets a closed gate: long enough that many of them cost little.
-const repeatPutOff = time.Minute
+const (
+	repeatPutOff = time.Minute      // how long a repeat waits that meets a closed gate: long enough that many of them cost little
+	repeatSpread = 10 * time.Second // over which repeats that the rate or the workers do not allow come again
+)
 
-// startRepeat asks a provider once more under the same wire key, to learn what happened. Where the gate or the workers do not
-// allow it now it is put off, and the row's policy may come first. false: nothing was done.
+// startRepeat asks a provider once more under the same wire key, to learn what happened. Where the gate, the workers or the rate
+// do not allow it now it is put off, and the row's policy may come first. false: nothing was done.
 func (l *Ledger) startRepeat(work context.Context, n Notification) (bool, error) {
 	o := l.outlets[n.Provider]
 	if o == nil || o.repeatWindow() == 0 || n.ContentGone() {
@@ -36,20 +38,32 @@ func (l *Ledger) startRepeat(work context.Context, n Notification) (bool, error)
 	case entry == Shut:
 		return true, l.reschedule(n, repeatPutOff)
 	}
-	select {
-	case o.slots <- struct{}{}:
-	default: // all workers are busy: first messages go before repeats
+	if !o.spare() {
 		if entry == AsProbe {
 			o.withdraw()
 		}
 		o.finish(n.Seq)
-		return true, l.reschedule(n, storeRetry)
+		return true, l.reschedule(n, storeRetry+time.Duration(l.random()*float64(repeatSpread)))
 	}
 	l.flight.Go(func() {
 		defer func() { <-o.slots }()
 		l.send(work, o, n, KindRepeat, entry == AsProbe, sync.OnceFunc(func() { o.finish(n.Seq) }))
 	})
 	return true, nil
+}
+
+// spare takes a worker that is free now, and a request that the rate allows now: first messages go before repeats.
+func (o *outlet) spare() bool {
+	select {
+	case o.slots <- struct{}{}:
+	default:
+		return false
+	}
+	if o.limiter != nil && !o.limiter.Allow() {
+		<-o.slots
+		return false
+	}
+	return true
 }
 
 // firstBytes returns the attempt whose bytes this one has to send: where a provider honours a key, every attempt to that account
@@ -94,20 +108,20 @@ func (l *Ledger) repeatable(work context.Context, o *outlet, n Notification) (At
 }
 
 // unknownSince is when an ambiguous row became so: when its last handing ended, or when it was restored. Repeats do not count:
-// the time of a policy runs on while they ask.
+// the time of a policy runs on while they ask. Zero: the last handing has not ended.
 func (l *Ledger) unknownSince(n Notification) time.Time {
 	r, err := l.store.Get(context.Background(), n.ID)
 	if err != nil {
 		return n.UpdatedAt // later, so the policy waits longer
 	}
-	var since time.Time
+	var began, since time.Time
 	for _, a := range r.Attempts {
 		if a.Kind == KindSend {
-			since = a.EndedAt
+			began, since = a.StartedAt, a.EndedAt
 		}
 	}
 	for _, s := range r.Settlements {
-		if s.Action == CauseRestored && s.At.After(since) {
+		if s.Action == CauseRestored && s.At.After(began) {
 			since = s.At
 		}
 	}

@@ -69,6 +69,9 @@ func (l *Ledger) decideResend(a Act, parent Notification, n int, id uuid.UUID, a
 	child := parent
 	child.Seq, child.ID, child.DedupeKey, child.ResendOf = 0, id, ResendKey(parent.DedupeKey, n), parent.ID
 	child.Provider, child.State, child.Reason, child.MaybeSent = provider, StateClaimed, "", false
+	if l.store.Condition().Restored {
+		child.Reason = ReasonRestored
+	}
 	child.NextAction, child.DueAt, child.SendAt = DoSend, now, time.Time{}
 	child.ExpiresAt = now.Add(l.rulesOf(parent.Channel, parent.EventType).expiresAfter)
 	child.AttemptCount, child.Deferrals, child.Tried, child.MessageID, child.Delivery = 0, 0, "", "", NoDelivery

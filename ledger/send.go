@@ -18,7 +18,6 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	defer func() {
 		if probe && !reported {
 			o.withdraw()
-			o.poke()
 		}
 	}()
 	first, ok := l.firstBytes(work, o, n, kind)
@@ -30,7 +29,7 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	req, err := build(o.provider, order)
 	var panicked *panicError
 	if err != nil && !errors.As(err, &panicked) {
-		l.unbuildable(n, o, err)
+		l.unbuildable(n, o, err, finish)
 		return
 	}
 	if req != nil {
@@ -46,7 +45,8 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 		return
 	}
 	Reach(PointAttemptOpened)
-	n.State, n.AttemptCount, n.Version, n.Provider, n.NextAction, n.DueAt = StateSending, a.Number, n.Version+1, o.name, DoNothing, time.Time{}
+	n.State, n.Reason, n.AttemptCount, n.Version, n.Provider = StateSending, "", a.Number, n.Version+1, o.name
+	n.NextAction, n.DueAt, n.UpdatedAt = DoNothing, time.Time{}, a.StartedAt
 	l.recent.moved(n)
 	r := Result{Outcome: Deferred, Phase: NotWritten}
 	if panicked == nil {
@@ -115,7 +115,7 @@ func (l *Ledger) call(work context.Context, o *outlet, n Notification, req Reque
 			r = Result{Outcome: Ambiguous, Reason: ReasonUnreadableAnswer, Error: (&panicError{v}).Error()}
 		}
 	}()
-	return o.provider.Send(ctx, req)
+	return o.provider.Send(ctx, req).sound()
 }
 
 // notTaken deals with a take that did not happen: the row is read again. Somebody may have moved it; if he held it and let it
@@ -134,11 +134,12 @@ func (l *Ledger) notTaken(o *outlet, n Notification, err error) {
 }
 
 // unbuildable fails a row that its adapter can never send. There is no attempt.
-func (l *Ledger) unbuildable(n Notification, o *outlet, cause error) {
+func (l *Ledger) unbuildable(n Notification, o *outlet, cause error, finish func()) {
 	now := l.clock.now()
+	moved := false
 	row, err := l.settle(n.ID, func(cur Notification) (Change, error) {
 		to, ok := Next(cur.State, CauseUnbuildable, cur.MaybeSent)
-		if !ok || cur.Version != n.Version {
+		if moved = !ok || cur.Version != n.Version; moved {
 			return Change{}, nil
 		}
 		c := keep(cur, now)
@@ -146,7 +147,11 @@ func (l *Ledger) unbuildable(n Notification, o *outlet, cause error) {
 		c.Settlement = &Settlement{At: now, Action: CauseUnbuildable, From: cur.State, To: to, Actor: actorSelf, Reason: shorten(cause.Error())}
 		return c, nil
 	})
+	if err == nil && moved {
+		err = ErrMoved
+	}
 	if err != nil {
+		finish()
 		l.notTaken(o, n, err)
 		return
 	}
@@ -229,28 +234,4 @@ func (l *Ledger) logAttempt(n Notification, a Attempt) {
 	l.log.Info("attempt", "id", n.ID, "number", a.Number, "kind", a.Kind, "provider", a.Provider, "channel", n.Channel,
 		"outcome", a.Outcome.String(), "phase", a.Phase, "status", a.Status, "code", a.Code, "error", a.Error,
 		"ms", a.EndedAt.Sub(a.StartedAt).Milliseconds(), "state", n.State, "reason", n.Reason)
-}
-
-// handOver gives a claimed row to its outlet, now or when it is due.
-func (l *Ledger) handOver(n Notification) {
-	o := l.outlets[n.Provider]
-	if o == nil {
-		return
-	}
-	if n.DueAt.After(l.clock.now()) {
-		o.schedule(n.DueAt)
-	} else {
-		o.offer(n)
-	}
-	l.houseAt(n.ExpiresAt)
-}
-
-// moveOn gives a row that was moved to whoever does its next action.
-func (l *Ledger) moveOn(n Notification) {
-	switch {
-	case n.State == StateClaimed:
-		l.handOver(n)
-	case !n.DueAt.IsZero():
-		l.houseAt(n.DueAt)
-	}
 }

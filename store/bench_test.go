@@ -3,29 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
-	"sync"
 	"testing"
 
 	"sendonce/ledger"
 )
-
-// together runs do for n calls at a time, as many callers that wait for one another's commits do.
-func together(n, total int, do func(i int)) {
-	var all sync.WaitGroup
-	next := make(chan int)
-	for range n {
-		all.Go(func() {
-			for i := range next {
-				do(i)
-			}
-		})
-	}
-	for i := range total {
-		next <- i
-	}
-	close(next)
-	all.Wait()
-}
 
 func BenchmarkClaim_1Caller(b *testing.B) {
 	s := opened(b, created(b))

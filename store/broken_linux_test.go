@@ -48,7 +48,7 @@ func broken(path string) (heal func()) {
 }
 
 func TestGroup_OnlyWhatFailsAloneFails_ReadError(t *testing.T) {
-	b := newBench10(t)
+	b := newTenClaims(t)
 	b.quietly(t, func(t *tx) error { // so many rows that a claim needs pages which nobody has read yet
 		for i := range 4000 {
 			c := claimOf(100_000 + i)
@@ -59,7 +59,7 @@ func TestGroup_OnlyWhatFailsAloneFails_ReadError(t *testing.T) {
 		return nil
 	})
 	b.poison = func(t *tx, op *operation) {
-		_, err := t.conn.ExecContext(context.Background(), "PRAGMA shrink_memory")
+		_, err := t.exec("PRAGMA shrink_memory")
 		must(err)
 		do := op.do
 		op.do = func(t *tx) error { // the disk is gone for as long as this operation lasts

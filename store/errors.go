@@ -13,7 +13,7 @@ import (
 // Why a ledger is not opened. Each says what a person can do.
 var (
 	ErrLocked   = errors.New("another process has this ledger open: stop it first, or use its API")
-	ErrMissing  = errors.New("the ledger is missing, and an empty one would send everything again: put the file or a backup back")
+	ErrMissing  = errors.New("the ledger is missing, and an empty one would send everything again: put the file or a backup back; to begin with nothing on purpose, remove its lock file")
 	ErrNoLedger = errors.New("there is no ledger yet: make one with `sendonce init`")
 	ErrExists   = errors.New("there is a ledger already: it is left as it is")
 	ErrNewer    = errors.New("the ledger was written by a newer sendonce: use that version; nothing was changed")

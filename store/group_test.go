@@ -14,8 +14,8 @@ import (
 	"sendonce/ledger"
 )
 
-// bench10 is a store whose writer can be made to find ten claims waiting, in a known order.
-type bench10 struct {
+// tenClaims is a store whose writer can be made to find ten claims waiting, in a known order.
+type tenClaims struct {
 	s      *Store
 	o      Options
 	queued chan struct{}
@@ -30,8 +30,8 @@ type bench10 struct {
 	seen     map[*operation]int
 }
 
-func newBench10(t *testing.T) *bench10 {
-	b := &bench10{o: created(t), queued: make(chan struct{}), seen: map[*operation]int{}}
+func newTenClaims(t *testing.T) *tenClaims {
+	b := &tenClaims{o: created(t), queued: make(chan struct{}), seen: map[*operation]int{}}
 	b.o.hooks.queued = func() {
 		b.queued <- struct{}{}
 	}
@@ -65,7 +65,7 @@ func newBench10(t *testing.T) *bench10 {
 }
 
 // quietly runs an operation that counts as none of the ten.
-func (b *bench10) quietly(t *testing.T, do func(*tx) error) {
+func (b *tenClaims) quietly(t *testing.T, do func(*tx) error) {
 	t.Helper()
 	if err := b.s.write(0, do); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func (b *bench10) quietly(t *testing.T, do func(*tx) error) {
 }
 
 // group makes ten claims share a group and returns what each was answered.
-func (b *bench10) group(t *testing.T, poisoned int, claims []ledger.Claim) []error {
+func (b *tenClaims) group(t *testing.T, poisoned int, claims []ledger.Claim) []error {
 	t.Helper()
 	b.mu.Lock()
 	b.poisoned, b.seen = poisoned, map[*operation]int{}
@@ -105,15 +105,15 @@ func (b *bench10) group(t *testing.T, poisoned int, claims []ledger.Claim) []err
 func TestGroup_OnlyWhatFailsAloneFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		want  int // SQLite's code; 0: the context's error
-		setUp func(t *testing.T, b *bench10)
+		setUp func(t *testing.T, b *tenClaims)
 		spoil func(c *ledger.Claim)
 	}{
-		"constraint": {sqlite3.SQLITE_CONSTRAINT, func(*testing.T, *bench10) {}, func(c *ledger.Claim) { c.Recipient = "" }},
+		"constraint": {sqlite3.SQLITE_CONSTRAINT, func(*testing.T, *tenClaims) {}, func(c *ledger.Claim) { c.Recipient = "" }},
 		"full":       {sqlite3.SQLITE_FULL, fillUp, func(c *ledger.Claim) { c.Message = []byte(`"` + strings.Repeat("x", 400<<10) + `"`) }},
 		"interrupt":  {0, interrupted, func(c *ledger.Claim) { c.Message = []byte(`"slow"`) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench10(t)
+			b := newTenClaims(t)
 			c.setUp(t, b)
 			for place := range 10 {
 				claims := make([]ledger.Claim, 10)
@@ -128,7 +128,7 @@ func TestGroup_OnlyWhatFailsAloneFails(t *testing.T) {
 }
 
 // check says that the nine are stored and were told so, and that the tenth is not and was told why.
-func (b *bench10) check(t *testing.T, place int, claims []ledger.Claim, answers []error, want int) {
+func (b *tenClaims) check(t *testing.T, place int, claims []ledger.Claim, answers []error, want int) {
 	t.Helper()
 	for i, c := range claims {
 		n, found, err := b.s.Prior(context.Background(), c)
@@ -158,7 +158,7 @@ func (b *bench10) check(t *testing.T, place int, claims []ledger.Claim, answers 
 }
 
 // fillUp leaves room for small rows only while the poisoned claim runs.
-func fillUp(t *testing.T, b *bench10) {
+func fillUp(t *testing.T, b *tenClaims) {
 	limit := func(t *tx, pages string) {
 		var now int64
 		if _, err := t.row("PRAGMA page_count", nil, toInt[int64]{&now}); err != nil {
@@ -167,7 +167,7 @@ func fillUp(t *testing.T, b *bench10) {
 		if pages == "" {
 			pages = fmt.Sprint(now + 4)
 		}
-		if _, err := t.conn.ExecContext(context.Background(), "PRAGMA max_page_count("+pages+")"); err != nil {
+		if _, err := t.exec("PRAGMA max_page_count(" + pages + ")"); err != nil {
 			panic(err)
 		}
 	}
@@ -176,21 +176,16 @@ func fillUp(t *testing.T, b *bench10) {
 }
 
 // interrupted makes the poisoned claim's second statement run for long and cancels it from inside.
-func interrupted(t *testing.T, b *bench10) {
+func interrupted(t *testing.T, b *tenClaims) {
 	b.quietly(t, func(t *tx) error {
 		_, err := t.exec(`CREATE TRIGGER slow AFTER INSERT ON contents WHEN NEW.message = '"slow"' BEGIN
  INSERT INTO duplicates (notification, at, caller) SELECT NEW.notification, 1, '' FROM sqlite_schema, sqlite_schema, sqlite_schema, sqlite_schema, sqlite_schema; END`)
 		return err
 	})
 	watch := func(t *tx, f sqlite.PreUpdateHookFn) {
-		if err := t.conn.Raw(func(c any) error {
-			c.(interface {
-				RegisterPreUpdateHook(sqlite.PreUpdateHookFn)
-			}).RegisterPreUpdateHook(f)
-			return nil
-		}); err != nil {
-			panic(err)
-		}
+		t.conn.conn.(interface {
+			RegisterPreUpdateHook(sqlite.PreUpdateHookFn)
+		}).RegisterPreUpdateHook(f)
 	}
 	b.poison = func(t *tx, _ *operation) {
 		ctx, cancel := context.WithCancel(context.Background())

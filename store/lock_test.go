@@ -40,8 +40,9 @@ func TestLock_RemembersTheNewestGeneration(t *testing.T) {
 		if err := l.remember(mark{id, g}); err != nil {
 			t.Fatal(err)
 		}
-		if l = reopen(t, l); !l.known || l.last != (mark{id, g}) {
-			t.Fatalf("after %d it knows %+v", g, l.last)
+		older := l.next
+		if l = reopen(t, l); !l.known || l.last != (mark{id, g}) || l.next != older {
+			t.Fatalf("after %d it knows %+v and would overwrite line %d, not the older %d", g, l.last, l.next, older)
 		}
 	}
 }

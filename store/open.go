@@ -62,9 +62,7 @@ func (s *Store) open(o Options) error {
 		return err
 	}
 	s.space = newSpace(filepath.Dir(s.path), o.Reserve)
-	if s.writer, err = newWriter(ctx, s, o.hooks); err != nil {
-		return opening(err)
-	}
+	s.writer = newWriter(ctx, s, o.hooks)
 	if err := s.recognise(); err != nil {
 		return err
 	}
@@ -100,12 +98,9 @@ func OpenReadOnly(o Options) (*Store, error) {
 	return s, nil
 }
 
-// connect opens the readers and the writer's pool of one.
+// connect opens the writer's connection and the readers' pool.
 func (s *Store) connect(ctx context.Context) (err error) {
-	if s.writes, err = connect(s.path, 1, writerPragmas(), "_txlock", "immediate"); err != nil {
-		return err
-	}
-	if err := s.writes.PingContext(ctx); err != nil { // first: it makes the log that readers need
+	if s.writes, err = openConnection(ctx, s.path); err != nil { // first: it makes the log that readers need
 		return err
 	}
 	if s.reads, err = connect(s.path, readers, readerPragmas()); err != nil {

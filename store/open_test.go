@@ -5,59 +5,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"modernc.org/sqlite"
 
 	"sendonce/ledger"
 )
-
-// Keeps out F21: files with recipients in them that every local user can read.
-func TestFiles_AreTheOwnersAlone(t *testing.T) {
-	old := syscall.Umask(0o022)
-	defer syscall.Umask(old)
-	o := created(t)
-	s := opened(t, o)
-	claimed(t, s, claimOf(1))
-	if err := Backup(context.Background(), o, o.Path+".bak"); err != nil {
-		t.Fatal(err)
-	}
-	seen := 0
-	for _, suffix := range []string{"", "-wal", "-shm", ".lock", ".bak"} {
-		info, err := os.Stat(o.Path + suffix)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if info.Mode().Perm() != 0o600 {
-			t.Errorf("%s is %v", suffix, info.Mode())
-		}
-		seen++
-	}
-	files, err := os.ReadDir(filepath.Dir(o.Path))
-	if err != nil || len(files) != seen {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
-}
-
-func TestFiles_AWarningWhenOthersCanReadThem(t *testing.T) {
-	o := created(t)
-	if err := os.Chmod(o.Path, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	o.Log = slog.New(slog.NewTextHandler(&out, nil))
-	opened(t, o)
-	if !strings.Contains(out.String(), "chmod 600") {
-		t.Fatalf("no warning in %q", out.String())
-	}
-}
 
 func TestOpen_EveryConnectionHasItsSettings(t *testing.T) {
 	s := opened(t, created(t))
@@ -73,8 +30,7 @@ func TestOpen_EveryConnectionHasItsSettings(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "journal_size_limit": "16777216", "busy_timeout": "5000"} {
-		var got string
-		if err := s.writer.tx.conn.QueryRowContext(ctx, "PRAGMA "+name).Scan(&got); err != nil || got != want {
+		if got, err := ask(ctx, s.writes.conn, name); err != nil || got != want {
 			t.Errorf("the writer's %s is %q (%v), want %q", name, got, err, want)
 		}
 	}
@@ -250,58 +206,6 @@ func TestOpen_AWholeLargeLedgerIsInOrder(t *testing.T) {
 	s.background.Wait()
 	if err := s.Condition().Err; err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestMain lets the test binary be a second process that opens a ledger.
-func TestMain(m *testing.M) {
-	if path := os.Getenv("SENDONCE_TEST_OPEN"); path != "" {
-		s, err := Open(Options{Path: path})
-		if err == nil {
-			err = s.Shutdown()
-		}
-		if err != nil {
-			_, _ = os.Stderr.WriteString(err.Error())
-			os.Exit(4)
-		}
-		os.Exit(0)
-	}
-	if path := os.Getenv("SENDONCE_TEST_PANIC"); path != "" {
-		s, err := Open(Options{Path: path})
-		must(err)
-		_, err = s.Settle(priorOf(&testing.T{}, s, claimOf(1)).ID, func(ledger.Notification) (ledger.Change, error) { panic("the decision panics") })
-		must(err)
-	}
-	os.Exit(m.Run())
-}
-
-func TestOpen_ASecondProcessDoesNotStart(t *testing.T) {
-	o := created(t)
-	s := opened(t, o)
-	link := filepath.Join(t.TempDir(), "link.db") // by another name it is the same ledger
-	if err := os.Symlink(o.Path, link); err != nil {
-		t.Fatal(err)
-	}
-	second := func(path string) (string, error) {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "SENDONCE_TEST_OPEN="+path)
-		out, err := cmd.CombinedOutput()
-		return string(out), err
-	}
-	for _, path := range []string{o.Path, link} {
-		if out, err := second(path); err == nil || !strings.Contains(out, ErrLocked.Error()) {
-			t.Fatalf("a second process: %v, %s", err, out)
-		}
-	}
-	_, err := Open(o)
-	wantErr(t, err, ErrLocked)
-	wantErr(t, Create(o), ErrLocked)
-	wantErr(t, AcceptRestored(o), ErrLocked)
-	if err := s.Shutdown(); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := second(link); err != nil {
-		t.Fatalf("after the end of the first: %v, %s", err, out)
 	}
 }
 

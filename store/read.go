@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,7 +26,15 @@ func (s *Store) reader(ctx context.Context) reader { return reader{ctx: ctx, s: 
 //
 // Preparing takes a connection of the pool. Whoever has one already, for a transaction, must not wait for a second: as many
 // first calls at once as there are connections would wait for each other for ever.
-func (r reader) query(query string, args ...any) (*sql.Rows, error) {
+func (r reader) query(query string, args ...any) (rows, error) {
+	found, err := r.run(query, args)
+	if err != nil {
+		return nil, err // not a nil pointer in an interface
+	}
+	return found, nil
+}
+
+func (r reader) run(query string, args []any) (*sql.Rows, error) {
 	if r.tx == nil {
 		st, err := r.s.prepare(r.ctx, query)
 		if err != nil {
@@ -94,8 +103,10 @@ func (s *Store) Get(ctx context.Context, id uuid.UUID) (ledger.Record, error) {
 	return rec, err
 }
 
+const resendsByID = "SELECT id FROM notifications WHERE resend_of = $1 ORDER BY resend_number"
+
 func resends(q queries, id uuid.UUID) ([]uuid.UUID, error) {
-	rows, err := q.query("SELECT id FROM notifications WHERE resend_of = $1 ORDER BY resend_number", id[:])
+	rows, err := q.query(resendsByID, id[:])
 	return collect(rows, err, func(u *uuid.UUID) []any { return []any{toID{u}} })
 }
 
@@ -104,16 +115,23 @@ const dueStart = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.state
 
 const (
 	dueAll     = dueStart + ` ORDER BY n.due_at LIMIT $4`
-	dueMovable = dueStart + ` AND n.pinned = 0 AND n.maybe_sent = 0 ORDER BY n.due_at LIMIT $4`
+	dueMovable = dueStart + ` AND n.pinned = 0 AND n.maybe_sent = 0
+ AND (n.channel = $5 OR n.channel = $6 OR n.channel = $7 OR n.channel = $8) ORDER BY n.due_at LIMIT $4`
 )
 
 // Due returns claimed rows that are due and have not expired, oldest due first.
 func (s *Store) Due(ctx context.Context, q ledger.DueQuery) ([]ledger.Notification, error) {
-	query := dueAll
+	query, args := dueAll, []any{q.Provider, int64(q.Lane), ms(q.At), int64(q.Limit)}
 	if q.Movable {
 		query = dueMovable
+		for _, ch := range ledger.Channels {
+			if len(q.Channels) > 0 && !slices.Contains(q.Channels, ch) {
+				ch = "" // no row has it
+			}
+			args = append(args, string(ch))
+		}
 	}
-	rows, err := s.reader(ctx).query(query, q.Provider, int64(q.Lane), ms(q.At), int64(q.Limit))
+	rows, err := s.reader(ctx).query(query, args...)
 	return collect(rows, err, rowTargets)
 }
 
@@ -162,10 +180,11 @@ func (s *Store) NextWaiting(ctx context.Context, after time.Time) (t time.Time, 
 	return t, err
 }
 
+const firstAttempt = "SELECT " + attemptColumns + " FROM attempts WHERE notification = $1 AND account = $2 ORDER BY number LIMIT 1"
+
 // FirstAttempt returns the first attempt to an account with its request. ErrNotFound.
 func (s *Store) FirstAttempt(ctx context.Context, seq int64, account [8]byte) (a ledger.Attempt, err error) {
-	found, err := oneRow(s.reader(ctx), "SELECT "+attemptColumns+" FROM attempts WHERE notification = $1 AND account = $2 ORDER BY number LIMIT 1",
-		[]any{seq, account[:]}, attemptTargets(&a)...)
+	found, err := oneRow(s.reader(ctx), firstAttempt, []any{seq, account[:]}, attemptTargets(&a)...)
 	if err == nil && !found {
 		err = ledger.ErrNotFound
 	}

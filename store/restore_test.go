@@ -152,88 +152,6 @@ func backedUp(t *testing.T, o Options) {
 	}
 }
 
-// What was open in the copy is never sent; what was claimed since is sent after a person accepted the copy.
-func TestAcceptRestored_SendsOnlyWhatWasClaimedSince(t *testing.T) {
-	for name, recovered := range map[string]bool{"after it was served": true, "at once": false} {
-		t.Run(name, func(t *testing.T) {
-			o, old := restoredLedger(t)
-			since := claimOf(2)
-			since.Reason = ledger.ReasonRestored
-			if recovered {
-				for i := range 2 { // served twice: what waits goes on waiting
-					served(t, o, func(s *Store) {
-						moved, err := s.Recover(after(time.Hour), true, expiry)
-						if err != nil || moved != 1-i {
-							t.Fatalf("start %d: %d rows moved, %v", i, moved, err)
-						}
-						if i == 0 {
-							claimed(t, s, since)
-						}
-					})
-				}
-			}
-			if err := AcceptRestored(o); err != nil {
-				t.Fatal(err)
-			}
-			served(t, o, func(s *Store) {
-				if c := s.Condition(); c.Restored || c.Err != nil {
-					t.Fatalf("%+v", c)
-				}
-				if moved, err := s.Recover(after(time.Hour), false, expiry); err != nil || moved != 0 {
-					t.Fatal(moved, err)
-				}
-				wantState(t, row(t, s, old.ID), ledger.StateAmbiguous, ledger.ReasonRestored)
-				wantErr(t, s.Take(takingOf(row(t, s, old.ID))), ledger.ErrMoved)
-				if recovered {
-					n := row(t, s, since.ID)
-					wantState(t, n, ledger.StateClaimed, "")
-					taken(t, s, n)
-				}
-			})
-			if err := AcceptRestored(o); err != nil {
-				t.Fatalf("a ledger in order: %v", err)
-			}
-		})
-	}
-}
-
-// A copy of a ledger that waited to be accepted, put back after the acceptance, is a new restoring: what waited in it was sent.
-func TestAcceptRestored_ACopyOfTheWaitingLedgerIsRestoredAgain(t *testing.T) {
-	for name, move := range map[string]bool{"put back": false, "on another machine": true} {
-		t.Run(name, func(t *testing.T) {
-			o, _ := restoredLedger(t)
-			since := claimOf(2)
-			since.Reason = ledger.ReasonRestored
-			served(t, o, func(s *Store) {
-				if _, err := s.Recover(after(time.Hour), true, expiry); err != nil {
-					t.Fatal(err)
-				}
-				claimed(t, s, since)
-			})
-			old := options(t)
-			copyLedger(t, o, old, "")
-			if err := AcceptRestored(o); err != nil {
-				t.Fatal(err)
-			}
-			served(t, o, func(s *Store) { taken(t, s, row(t, s, since.ID)) })
-			if move {
-				o = old
-			} else {
-				copyLedger(t, old, o, "")
-			}
-			served(t, o, func(s *Store) {
-				if !s.Condition().Restored {
-					t.Fatal("the copy counts as the ledger")
-				}
-				if moved, err := s.Recover(after(time.Hour), true, expiry); err != nil || moved != 1 {
-					t.Fatal(moved, err)
-				}
-				wantState(t, row(t, s, since.ID), ledger.StateAmbiguous, ledger.ReasonRestored)
-			})
-		})
-	}
-}
-
 // While a ledger waits to be accepted nothing overwrites what the lock file knows: the right one can still be put back.
 func TestRestored_TheRightLedgerPutBackIsInOrder(t *testing.T) {
 	o := servedTwice(t)
@@ -253,5 +171,41 @@ func TestRestored_TheRightLedgerPutBackIsInOrder(t *testing.T) {
 			t.Fatal("the right ledger counts as restored")
 		}
 		taken(t, s, row(t, s, claim.ID))
+	})
+}
+
+// A barrier in a ledger that waits to be accepted leaves the lock file alone.
+func TestRestored_ABarrierTellsTheLockFileNothing(t *testing.T) {
+	o, _ := restoredLedger(t)
+	var f failing
+	o.hooks.commit = f.commit
+	before := sums(t, o)[".lock"]
+	served(t, o, func(s *Store) {
+		f.next(1)
+		_, err := s.Claim([]ledger.Claim{claimOf(2)})
+		wantErr(t, err, ledger.ErrUnavailable)
+	})
+	if sums(t, o)[".lock"] != before {
+		t.Fatal("the lock file was changed")
+	}
+}
+
+// Times never run backwards: this machine's clock may be behind the one that the ledger was written with.
+func TestAcceptRestored_WithAClockThatIsBehind(t *testing.T) {
+	o, claim := created(t), claimOf(1)
+	future := time.Now().Add(24 * time.Hour).UTC().Truncate(time.Millisecond)
+	claim.ClaimedAt, claim.UpdatedAt, claim.DueAt, claim.ExpiresAt = future, future, future, future.Add(time.Hour)
+	served(t, o, func(s *Store) { claimed(t, s, claim) })
+	if err := os.Remove(o.Path + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	if err := AcceptRestored(o); err != nil {
+		t.Fatal(err)
+	}
+	served(t, o, func(s *Store) {
+		rec, err := s.Get(context.Background(), claim.ID)
+		if err != nil || len(rec.Settlements) != 1 || rec.Settlements[0].At.Before(claim.ClaimedAt) || rec.UpdatedAt.Before(claim.ClaimedAt) {
+			t.Errorf("claimed at %v, updated at %v, settlements %+v (%v)", rec.ClaimedAt, rec.UpdatedAt, rec.Settlements, err)
+		}
 	})
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -208,7 +207,7 @@ func rowTargets(n *ledger.Notification) []any {
 
 // collect reads all rows of a query and closes it. It reads rows.Err: a query that was cut short is an error, never an
 // empty answer.
-func collect[T any](rows *sql.Rows, err error, targets func(*T) []any) ([]T, error) {
+func collect[T any](rows rows, err error, targets func(*T) []any) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -62,14 +62,23 @@ func dsn(path string, pragmas []pragma, params ...string) string {
 // connect returns a pool whose every connection was asked whether its settings hold: a PRAGMA that SQLite does not like
 // changes nothing and says nothing.
 func connect(path string, limit int, pragmas []pragma, params ...string) (*sql.DB, error) {
+	c, err := connector(path, pragmas, params...)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(c)
+	db.SetMaxOpenConns(limit)
+	db.SetMaxIdleConns(limit)
+	return db, nil
+}
+
+// connector opens single connections with checked settings.
+func connector(path string, pragmas []pragma, params ...string) (driver.Connector, error) {
 	c, err := sqlite.NewConnector(dsn(path, pragmas, params...))
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(&checkedConnector{Connector: c, want: pragmas})
-	db.SetMaxOpenConns(limit)
-	db.SetMaxIdleConns(limit)
-	return db, nil
+	return &checkedConnector{Connector: c, want: pragmas}, nil
 }
 
 type checkedConnector struct {

@@ -81,9 +81,9 @@ type Store struct {
 	troubles *ledger.Troubles // faults of the disk, which come with every write
 	lock     *lockFile        // nil: read only
 	reads    *sql.DB
-	prepared sync.Map // text of a query → *sql.Stmt over reads
-	writes   *sql.DB
-	writer   *writer // nil: read only
+	prepared sync.Map    // text of a query → *sql.Stmt over reads
+	writes   *connection // the writer's
+	writer   *writer     // nil: read only
 	space    *space
 
 	restored     bool        // an old or moved copy that nobody accepted yet
@@ -123,10 +123,10 @@ func (s *Store) closeFiles() error {
 		errs = append(errs, s.reads.Close())
 	}
 	if s.writer != nil {
-		errs = append(errs, s.writer.close())
+		s.writer.close()
 	}
 	if s.writes != nil {
-		errs = append(errs, s.writes.Close())
+		errs = append(errs, s.writes.close())
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.close())

@@ -180,11 +180,16 @@ func (w *world) gate() error {
 	return err
 }
 
+// requests are those that providers hold, in an order that does not depend on which arrived first in the same moment.
+func (w *world) requests() []*call {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.SortedFunc(slices.Values(w.open), func(a, b *call) int { return w.events[a.ID].place - w.events[b.ID].place })
+}
+
 // reply lets a provider answer one of the requests that it holds.
 func (w *world) reply() error {
-	w.mu.Lock()
-	open := slices.Clone(w.open)
-	w.mu.Unlock()
+	open := w.requests()
 	if len(open) == 0 {
 		return nil
 	}
@@ -197,6 +202,9 @@ func (w *world) reply() error {
 }
 
 func (w *world) answer(c *call, a reply) error {
+	if c == nil {
+		return nil
+	}
 	if a.Outcome == "accepted" && w.chance(80) || a.Reason == "partial" {
 		a.ids = []string{fmt.Sprint("m-", len(w.acts))}
 	}

@@ -73,8 +73,9 @@ func rowOf(e *ledger.Event, n *ledger.Notification, now time.Time) Row {
 }
 
 // claimNew claims an event that nobody claimed before.
-func (w *world) claimNew() error {
-	e := w.event()
+func (w *world) claimNew() error { return w.claim(w.event()) }
+
+func (w *world) claim(e ledger.Event) error {
 	if w.model.Find(e.Source, keyOf(&e)) != nil {
 		return nil
 	}
@@ -99,7 +100,7 @@ func (w *world) isNew(e *ledger.Event, res ledger.ClaimResult, now time.Time) er
 	if err != nil {
 		return err
 	}
-	w.events[r.ID] = claimed{*e, n.ID}
+	w.events[r.ID] = claimed{*e, n.ID, len(w.events)}
 	w.touch(r)
 	return nil
 }

@@ -45,7 +45,7 @@ func (m *Model) policy(r *Row, now time.Time) error {
 }
 
 // byItself returns what a row does next by itself, with its time; nil: nothing.
-func (m *Model) byItself(r *Row, now time.Time) (do func() error, at time.Time) {
+func (m *Model) byItself(r *Row, s Seen, now time.Time) (do func() error, at time.Time) {
 	expire := func(by, reason string) func() error {
 		return func() error {
 			err := m.move(r, by)
@@ -55,14 +55,15 @@ func (m *Model) byItself(r *Row, now time.Time) (do func() error, at time.Time) 
 	}
 	switch r.State {
 	case "claimed":
-		if r.Broken && !r.Due.After(now) && r.Due.Before(r.Expires) {
+		if r.Broken && s.State == "failed" && !r.Due.After(now) && r.Due.Before(r.Expires) {
 			return expire("unbuildable", "unbuildable"), now // once a provider may take it
 		}
 		return expire("expire", ""), r.Expires
 	case "held":
 		return expire("expire", ""), r.Expires
 	case "ambiguous":
-		if m.policyActs(r, now) && r.Since.Add(m.Rules.Policies[r.Type].After).Before(r.Expires) {
+		over := s.Reason == "expired_unknown" && !r.Expires.After(now) // both times passed before anybody looked: the end wins
+		if !over && m.policyActs(r, now) && r.Since.Add(m.Rules.Policies[r.Type].After).Before(r.Expires) {
 			at := r.Since.Add(m.Rules.Policies[r.Type].After)
 			if r.OldCopy {
 				at = now
@@ -78,7 +79,7 @@ func (m *Model) byItself(r *Row, now time.Time) (do func() error, at time.Time) 
 // longer than the slack must have happened, what was due since then may have.
 func (m *Model) Observe(r *Row, s Seen, now time.Time) error {
 	for range 4 {
-		do, at := m.byItself(r, now)
+		do, at := m.byItself(r, s, now)
 		if m.Halted || do == nil || at.After(now) || r.State == s.State && at.After(now.Add(-slack)) {
 			break
 		}
@@ -172,11 +173,16 @@ func (m *Model) reopened(by string, now time.Time) error {
 		if r.State != "sending" {
 			continue
 		}
-		r.Attempts[len(r.Attempts)-1].Ended = now
+		last := &r.Attempts[len(r.Attempts)-1]
+		last.Ended = now
+		since := now
+		if last.Kind == "repeat" && by != "restored" { // it was unknown before that
+			since = r.Since
+		}
 		if err := m.move(r, by); err != nil {
 			return err
 		}
-		r.unknown(by, now)
+		r.unknown(by, since)
 		if r.Restored = by == "restored"; r.Restored {
 			r.Last = by
 		}

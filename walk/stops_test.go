@@ -32,7 +32,7 @@ func (w *world) halt() error {
 	}
 	w.model.Stopped()
 	w.model.Halted = halted
-	return errors.Join(err, w.check(), w.store.Shutdown())
+	return errors.Join(err, w.store.Shutdown())
 }
 
 // restart stops the service and starts it again, after a while.
@@ -109,6 +109,7 @@ func (w *world) putBack() error {
 	}
 	old := w.path
 	w.path, w.model, w.backup, w.shared.id = b.path, b.model, nil, ""
+	w.touched = w.touched[:0] // some of them are lost
 	now := time.Now()
 	if err := w.start(); err != nil {
 		return err

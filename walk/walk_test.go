@@ -101,6 +101,11 @@ var acts = []struct {
 }
 
 func (w *world) step() error {
+	if w.chance(60) {
+		if done, err := w.steer(); done || err != nil {
+			return err
+		}
+	}
 	sum := 0
 	for _, a := range acts {
 		sum += a.weight

@@ -50,6 +50,7 @@ type world struct {
 type claimed struct {
 	event ledger.Event
 	id    uuid.UUID
+	place int // in order of claiming
 }
 
 // happening is something at a provider that the model has not been told yet.
