@@ -77,9 +77,9 @@ func TestSend_F04_TheCallerHangsUp(t *testing.T) {
 		_, err := r.ask(ctx, http.MethodPost, "/v1/notifications", event(`"event_id":"waits"`), "Prefer: wait=30")
 		left <- err
 	}()
-	<-arrived
+	recv(t, arrived)
 	leave()
-	if err := <-left; err == nil {
+	if err := recv(t, left); err == nil {
 		t.Fatal("the caller had an answer")
 	}
 
@@ -93,7 +93,7 @@ func TestSend_F04_TheCallerHangsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = conn.Close()
-	<-arrived
+	recv(t, arrived)
 
 	close(goOn)
 	for _, id := range []string{"waits", "runs"} {
