@@ -186,7 +186,7 @@ CREATE TABLE message_ids (
   number       INTEGER NOT NULL CHECK (number >= 0),       -- the attempt; 0: a person brought it to a row without one
   PRIMARY KEY (message_id, provider, notification, number)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX message_ids_of ON message_ids (notification);
+CREATE INDEX message_ids_of ON message_ids (notification, number);
 
 -- Every change of a row that is no attempt: by whom, when, why.
 CREATE TABLE settlements (

@@ -100,6 +100,9 @@ func (s *service) close() error {
 	if s.ln != nil {
 		err = s.ln.Close()
 	}
+	if s.ledger != nil { // the last requests were answered after the loop had ended
+		err = errors.Join(err, s.ledger.Flush())
+	}
 	if s.store != nil {
 		err = errors.Join(err, s.store.Shutdown())
 	}

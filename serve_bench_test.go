@@ -78,7 +78,7 @@ func benchmark(b *testing.B, header, value string, want int, repeat bool) {
 	}
 }
 
-func benchConfig(b *testing.B, url string) config.Config {
+func benchConfig(b testing.TB, url string) config.Config {
 	b.Helper()
 	dir := b.TempDir()
 	c, err := config.Load(config.Source{Env: []string{

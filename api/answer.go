@@ -41,7 +41,7 @@ func (a *API) write(c echo.Context, status int, contentType string, value any) {
 	buf.Reset()
 	err := jsonv2.MarshalWrite(buf, value, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(true), jsonv2.Deterministic(true))
 	if err != nil {
-		a.log.Error("answer not rendered", "route", c.Path(), "error", err)
+		a.troubles.Tell("answer not rendered", "route", c.Path(), "error", err)
 		buf.Reset()
 		status, contentType = http.StatusInternalServerError, "application/problem+json"
 		buf.WriteString(`{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"","code":"internal"}`)

@@ -50,6 +50,7 @@ type API struct {
 	limits   Limits
 	keys     []credential
 	log      *slog.Logger
+	troubles *ledger.Troubles // what any request may meet, told now and then
 	echo     *echo.Echo
 	origins  *http.CrossOriginProtection
 	public   map[string]bool // path templates that need no key
@@ -66,6 +67,7 @@ func New(l Ledger, s Settings, log *slog.Logger) *API {
 		limits:   s.Limits.withDefaults(),
 		keys:     credentials(s.Keys),
 		log:      log,
+		troubles: ledger.NewTroubles(log),
 		echo:     echo.New(),
 		origins:  http.NewCrossOriginProtection(),
 		public:   map[string]bool{},

@@ -142,7 +142,7 @@ func (a *API) claimedItem(i int, res *ledger.ClaimResult) BatchResult {
 func (a *API) refusedItem(i int, err error) BatchResult {
 	r, known := refusalOf(err)
 	if !known {
-		a.log.Error("item of a batch failed", "error", err)
+		a.troubles.Tell("item of a batch failed", "error", err)
 	}
 	item := batchField + "[" + strconv.Itoa(i) + "]"
 	fields := make([]ledger.FieldError, len(r.problem.Errors))

@@ -125,7 +125,7 @@ func refusalOfStatus(status int) (*refusal, bool) {
 func (a *API) fail(err error, c echo.Context) {
 	r, known := refusalOf(err)
 	if !known {
-		a.log.Error("request failed", "method", c.Request().Method, "route", c.Path(), "error", err)
+		a.troubles.Tell("request failed", "method", c.Request().Method, "route", c.Path(), "error", err)
 	}
 	if c.Response().Committed {
 		return

@@ -142,3 +142,27 @@ func TestProblems_TypeResolves(t *testing.T) {
 		}
 	}
 }
+
+// A fault that every request meets, such as a file that cannot be read, is told, but not once for each request. (F39)
+func TestErrors_F39_LogIsBounded(t *testing.T) {
+	for what, set := range map[string]func(*stub){
+		"unknown": func(s *stub) { s.err = errors.New("surprise") },
+		"panic":   func(s *stub) { s.claim = panicking },
+		"item":    func(s *stub) { s.itemErr = errors.New("surprise") },
+	} {
+		var log bytes.Buffer
+		s := newStub()
+		set(s)
+		a := New(s, Settings{}, slog.New(slog.NewTextHandler(&log, nil)))
+		path := "/v1/notifications"
+		if what == "item" {
+			path += "/batch"
+		}
+		for range 1000 {
+			answerOf(t, a, "POST", path, bodies["POST "+path])
+		}
+		if lines := strings.Count(log.String(), "\n"); lines < 1 || lines > 50 {
+			t.Errorf("%s: %d lines for 1000 requests", what, lines)
+		}
+	}
+}

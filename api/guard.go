@@ -81,12 +81,12 @@ func (a *API) recoverPanic(next echo.HandlerFunc) echo.HandlerFunc {
 			case nil:
 				return
 			case runtime.Error:
-				a.log.Error("panic in a handler", "route", c.Path(), "panic", p.Error(), "stack", string(debug.Stack()))
+				a.troubles.Tell("panic in a handler", "route", c.Path(), "panic", p.Error(), "stack", string(debug.Stack()))
 			default:
 				if p == http.ErrAbortHandler {
 					panic(p)
 				}
-				a.log.Error("panic in a handler", "route", c.Path(), "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+				a.troubles.Tell("panic in a handler", "route", c.Path(), "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
 			}
 			err = refuse(codeInternal)
 		}()

@@ -113,6 +113,10 @@ func TestRoutes_Roles(t *testing.T) {
 			}
 		}
 	}
+	// What was begun is finished, whether its caller waits for the answer or not. (F04)
+	if s.breakable != 0 {
+		t.Errorf("%d changes end with their request", s.breakable)
+	}
 }
 
 // Everything that the router refuses by itself is a problem too, and only with a key.

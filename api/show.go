@@ -170,7 +170,7 @@ func (a *API) ready(rq *request) error {
 	}
 	r, known := refusalOf(err)
 	if !known {
-		a.log.Error("not ready", "error", err)
+		a.troubles.Tell("not ready", "error", err)
 	}
 	answer.Ready, answer.Reason = false, &r.kind.code
 	rq.Response().Header().Set("Retry-After", retryText(max(r.kind.retryAfter, 1)))

@@ -42,6 +42,8 @@ type stub struct {
 	filter ledger.Filter
 	calls  int // that changed something
 
+	breakable int // of calls: made under a context that ends with the request
+
 	err     error // what every call returns when set
 	itemErr error // what becomes of each item of a batch
 	actErr  error // what a settlement of one row returns
@@ -54,6 +56,7 @@ type stub struct {
 	gates   []ledger.ProviderStatus
 	wait    func(context.Context, ledger.Notification) ledger.Notification
 	claim   func(context.Context)
+	list    func(context.Context)
 }
 
 func newStub() *stub {
@@ -63,11 +66,14 @@ func newStub() *stub {
 	}}}
 }
 
-// changed counts a call that would have changed the ledger.
-func (s *stub) changed() {
+// changed counts a call that would have changed the ledger, and those that a caller could break off.
+func (s *stub) changed(ctx context.Context) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.calls++
-	s.mu.Unlock()
+	if ctx.Done() != nil {
+		s.breakable++
+	}
 }
 
 // seen is how many such calls there were.
@@ -84,7 +90,7 @@ func (s *stub) Claim(ctx context.Context, e ledger.Event) (ledger.ClaimResult, e
 	if s.claim != nil {
 		s.claim(ctx)
 	}
-	s.changed()
+	s.changed(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.events = append(s.events, e)
@@ -119,7 +125,10 @@ func (s *stub) Get(_ context.Context, id uuid.UUID, source *string) (ledger.Reco
 	return ledger.Record{Notification: s.row, Resends: []uuid.UUID{rowB}}, nil
 }
 
-func (s *stub) List(_ context.Context, f ledger.Filter) (ledger.Page, error) {
+func (s *stub) List(ctx context.Context, f ledger.Filter) (ledger.Page, error) {
+	if s.list != nil {
+		s.list(ctx)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.filter = f
@@ -133,15 +142,15 @@ func (s *stub) Settle(ctx context.Context, a ledger.Act) (ledger.Notification, e
 	if s.actErr != nil {
 		return ledger.Notification{}, s.actErr
 	}
-	s.changed()
+	s.changed(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.acts = append(s.acts, a)
 	return s.row, s.err
 }
 
-func (s *stub) SettleMany(_ context.Context, b ledger.Bulk) (ledger.BulkResult, error) {
-	s.changed()
+func (s *stub) SettleMany(ctx context.Context, b ledger.Bulk) (ledger.BulkResult, error) {
+	s.changed(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bulks = append(s.bulks, b)
@@ -154,11 +163,11 @@ func (s *stub) Resend(ctx context.Context, a ledger.Act, _ bool) (ledger.Notific
 
 func (s *stub) Providers() []ledger.ProviderStatus { return s.gates }
 
-func (s *stub) Pause(_ context.Context, name, _, _ string) (ledger.ProviderStatus, error) {
+func (s *stub) Pause(ctx context.Context, name, _, _ string) (ledger.ProviderStatus, error) {
 	if name != s.gates[0].Name {
 		return ledger.ProviderStatus{}, ledger.ErrNoProvider
 	}
-	s.changed()
+	s.changed(ctx)
 	return s.gates[0], s.err
 }
 

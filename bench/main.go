@@ -42,6 +42,9 @@ func main() {
 		err = stubCommand(ctx, os.Args[2:])
 	} else {
 		err = command(ctx, os.Args[1:])
+		if ctx.Err() != nil {
+			err = errors.New("interrupted; nothing is left running")
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -73,7 +76,7 @@ type options struct {
 
 func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
-	flags.Float64Var(&o.secs, "secs", 4, "measured seconds of a cell; a second and a half of warm-up comes before")
+	flags.Float64Var(&o.secs, "secs", 4, "measured seconds of a cell; as many of warm-up come before, at most a second and a half")
 	flags.IntVar(&o.runs, "runs", 2, "rounds; figures are the medians over them")
 	only := flags.String("only", "", "measure only cells whose name matches this expression, such as 'sends/0ms'")
 	flags.BoolVar(&o.json, "json", false, "print JSON: medians, targets and every single measurement")
@@ -108,8 +111,9 @@ func command(ctx context.Context, args []string) error {
 	if err := os.Chmod(dir, 0o711); err != nil { // PostgreSQL's user passes through
 		return err
 	}
+	length := time.Duration(o.secs * float64(time.Second))
 	b := &bench{dir: dir, processes: &processes{dir: dir}, stubs: map[time.Duration]*instance{},
-		warm: 1500 * time.Millisecond, length: time.Duration(o.secs * float64(time.Second))}
+		warm: min(length, 1500*time.Millisecond), length: length}
 	defer b.processes.stopAll()
 	if err := b.prepare(ctx); err != nil {
 		return err

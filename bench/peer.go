@@ -147,8 +147,7 @@ func credential(name string) (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, err
 }
 
-// startWorker starts the worker on an empty table. A pool as large as the number of callers lets none of them
-// wait for a database connection.
+// startWorker starts the worker on an empty table with a pool of so many database connections.
 func (b *bench) startWorker(ctx context.Context, provider string, pool int) (*instance, error) {
 	addr, err := freeAddr()
 	if err != nil {

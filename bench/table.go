@@ -11,7 +11,7 @@ import (
 
 // write prints the summary for people; as it is, it is Markdown.
 func (s summary) write(w io.Writer) {
-	fmt.Fprintf(w, "%s\n%d rounds of %.0f s a cell, medians. CPU: seconds for 1,000 notifications, service and children; the worker's with PostgreSQL's.\n\n",
+	fmt.Fprintf(w, "%s\n%d rounds of %g s a cell, medians. CPU: seconds for 1,000 notifications, service and children; the worker's with PostgreSQL's.\n\n",
 		s.Machine, s.Rounds, s.Seconds)
 	rows := [][]string{{"what/connections", "a second", "p50 ms", "p99 ms", "CPU s", "heap KiB", "errors",
 		"worker a second", "p50 ms", "p99 ms", "CPU s", "× worker", "CPU ÷ worker", "of bare inserts"}}

@@ -30,12 +30,15 @@ type row struct {
 	Provider     string    `json:"provider"`
 	MessageID    string    `json:"message_id"`
 	AttemptCount int       `json:"attempt_count"`
+	NextAction   string    `json:"next_action"`
+	DueAt        string    `json:"due_at"`
 	Version      int64     `json:"version"`
 	Attempts     []attempt `json:"attempts"`
 }
 
 type attempt struct {
 	Number    int        `json:"number"`
+	Kind      string     `json:"kind"`
 	Provider  string     `json:"provider"`
 	StartedAt time.Time  `json:"started_at"`
 	EndedAt   *time.Time `json:"ended_at"`

@@ -66,7 +66,7 @@ func TestCopy_OldFilesPutBack(t *testing.T) {
 		t.Fatalf("restore --accept: exit code %d\n%s", code, out)
 	}
 	s = p.start()
-	eventually(t, "what waited is sent", func() bool { return s.api.none(ctx, "claimed", "sending") })
+	s.idle()
 	expectStates(t, s, map[string]int{"sent": 4, "ambiguous": 1})
 	p.received("tok_old", 1)
 	p.received("tok_open", 0)
@@ -137,5 +137,44 @@ func TestCopy_SecondProcess(t *testing.T) {
 		t.Errorf("the first service is disturbed: %s %s", a.State, a.Reason)
 	}
 	s.stop(patience)
+	p.check()
+}
+
+// Keeps out a race of two starts, when a supervisor and a person restart the service at once: one wins, the others leave.
+func TestCopy_ManyStartAtOnce(t *testing.T) {
+	t.Parallel()
+	const starts = 5
+	p := newPlace(t, fake.Options{WellBehaved: true})
+	ended := make(chan *service, starts)
+	won := make(chan *service, starts)
+	for range starts {
+		s, listening := p.launch(nil)
+		go func() {
+			select {
+			case at := <-listening:
+				s.api = newClient("http://" + at)
+				won <- s
+			case <-s.ended:
+				ended <- s
+			}
+		}()
+	}
+	winner := <-won
+	for range starts - 1 {
+		select {
+		case s := <-ended:
+			if code := s.cmd.ProcessState.ExitCode(); code != 4 {
+				t.Errorf("a loser left with exit code %d\n%s", code, s.log)
+			}
+		case <-won:
+			t.Fatal("two services have one ledger")
+		case <-time.After(patience):
+			t.Fatal("a start neither wins nor leaves")
+		}
+	}
+	if a := p.send(winner, "evt-1", "tok_1"); a.State != "sent" {
+		t.Errorf("the winner's row is %s %s", a.State, a.Reason)
+	}
+	winner.stop(patience)
 	p.check()
 }

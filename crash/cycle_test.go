@@ -51,6 +51,9 @@ func TestCrash(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("in cycle %d of %d", n, *cycles)
 		}
+		if n%100 == 99 {
+			t.Logf("%d cycles, %d events, %v", n+1, len(r.events), time.Since(r.began).Round(time.Second))
+		}
 	}
 	r.verdict()
 	t.Log("\n" + r.tally.String())
@@ -61,7 +64,7 @@ func (r *run) cycle(n int, rng *rand.Rand) {
 	first := len(r.events)
 	killedAt := r.crash(points[n%len(points)], rng)
 	if n%startKills == startKills-1 {
-		r.crashInStart(rng)
+		killedAt = r.crashInStart(rng)
 	}
 	if *cycles <= 50 || n%25 == 0 {
 		r.place.check()
@@ -69,7 +72,7 @@ func (r *run) cycle(n int, rng *rand.Rand) {
 
 	s := r.place.start()
 	r.acknowledge(s, r.events[first:])
-	eventually(r.t, "nothing is left to send", func() bool { return s.api.none(context.Background(), "claimed", "sending") })
+	s.idle()
 	r.judgeAmbiguous(s, killedAt)
 	s.stop(patience)
 }
@@ -100,16 +103,19 @@ func (r *run) crash(point string, rng *rand.Rand) time.Time {
 	return at
 }
 
-// crashInStart kills the service at a random moment of its start, perhaps in the middle of its recovery.
-func (r *run) crashInStart(rng *rand.Rand) {
+// crashInStart kills the service at a random moment of its start, perhaps in the middle of its recovery, perhaps when it
+// has gone on sending. It returns when it did.
+func (r *run) crashInStart(rng *rand.Rand) time.Time {
 	s, _ := r.place.launch(nil)
 	select {
 	case <-time.After(time.Duration(rng.Int64N(int64(60 * time.Millisecond)))):
 	case <-s.ended:
 	}
 	s.kill()
+	at := time.Now()
 	s.killed()
 	r.tally.startKills++
+	return at
 }
 
 // acknowledge posts events until each is acknowledged.
@@ -120,7 +126,10 @@ func (r *run) acknowledge(s *service, events []*event) {
 		all.Go(func() {
 			for e := range work {
 				end := time.Now().Add(patience)
-				for !r.submit(s, order{events: []*event{e}}) && time.Now().Before(end) && !s.gone() {
+				for time.Now().Before(end) && !s.gone() {
+					if acknowledged, _ := r.submit(s, order{events: []*event{e}}); acknowledged {
+						break
+					}
 					time.Sleep(10 * time.Millisecond)
 				}
 			}

@@ -29,18 +29,16 @@ var scripts = []struct {
 	sms    []fake.Behaviour
 	hook   []fake.Behaviour
 }{
-	{70, nil, nil},
-	{8, []fake.Behaviour{fake.AcceptSlow}, []fake.Behaviour{fake.AcceptSlow}},
-	{3, []fake.Behaviour{fake.AcceptReset}, []fake.Behaviour{fake.AcceptReset}},
-	{3, []fake.Behaviour{fake.AcceptError}, []fake.Behaviour{fake.Unavailable}},
-	{2, []fake.Behaviour{fake.AcceptGarbage}, []fake.Behaviour{fake.AcceptGarbage}},
-	{2, []fake.Behaviour{fake.AcceptCut}, []fake.Behaviour{fake.AcceptCut}},
-	{2, []fake.Behaviour{fake.AcceptTwice}, []fake.Behaviour{fake.AcceptTwice}},
-	{3, []fake.Behaviour{fake.Unavailable}, []fake.Behaviour{fake.Unavailable, fake.Unavailable}},
-	{4, []fake.Behaviour{fake.Refuse}, []fake.Behaviour{fake.Refuse}},
-	{1, []fake.Behaviour{fake.Throttle}, []fake.Behaviour{fake.Throttle}},
-	{1, []fake.Behaviour{fake.Throttle, fake.AcceptReset}, []fake.Behaviour{fake.Throttle, fake.AcceptReset}},
-	{1, []fake.Behaviour{fake.NoCredit}, nil},
+	{700, nil, nil},
+	{80, []fake.Behaviour{fake.AcceptSlow}, []fake.Behaviour{fake.AcceptSlow}},
+	{30, []fake.Behaviour{fake.AcceptReset}, []fake.Behaviour{fake.AcceptReset}},
+	{30, []fake.Behaviour{fake.AcceptError}, []fake.Behaviour{fake.Unavailable}},
+	{20, []fake.Behaviour{fake.AcceptGarbage}, []fake.Behaviour{fake.AcceptGarbage}},
+	{20, []fake.Behaviour{fake.AcceptCut}, []fake.Behaviour{fake.AcceptCut}},
+	{30, []fake.Behaviour{fake.Unavailable}, []fake.Behaviour{fake.Unavailable, fake.Unavailable}},
+	{40, []fake.Behaviour{fake.Refuse}, []fake.Behaviour{fake.Refuse}},
+	{2, []fake.Behaviour{fake.Throttle}, []fake.Behaviour{fake.Throttle}},
+	{2, []fake.Behaviour{fake.Throttle, fake.AcceptReset}, []fake.Behaviour{fake.Throttle, fake.AcceptReset}},
 }
 
 // newEvent draws an event. number is unique in the run.

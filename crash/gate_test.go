@@ -29,7 +29,7 @@ func TestGate_DroppedConnection(t *testing.T) {
 	p.check()
 }
 
-// gate is what /readyz says of one provider that is not open.
+// gate is what the API says of one provider.
 type gate struct {
 	Name string `json:"name"`
 	Gate struct {
@@ -38,17 +38,28 @@ type gate struct {
 	} `json:"gate"`
 }
 
-// closed returns the gates that /readyz shows and demands that it says yes all the same.
+// closed returns the gates that /readyz shows, with their reasons from where these are told, and demands that /readyz
+// says yes all the same.
 func (s *service) closed() []gate {
 	s.t.Helper()
-	var got struct {
+	var ready, all struct {
 		Ready     bool   `json:"ready"`
 		Providers []gate `json:"providers"`
 	}
-	if status, err := s.api.do(context.Background(), "GET", "/readyz", nil, &got); err != nil || status != 200 || !got.Ready {
-		s.t.Errorf("/readyz: status %d, %+v: %v", status, got, err)
+	if status, err := s.api.do(context.Background(), "GET", "/readyz", nil, &ready); err != nil || status != 200 || !ready.Ready {
+		s.t.Errorf("/readyz: status %d, %+v: %v", status, ready, err)
 	}
-	return got.Providers
+	if status, err := s.api.do(context.Background(), "GET", "/v1/providers", nil, &all); err != nil || status != 200 {
+		s.t.Errorf("/v1/providers: status %d: %v", status, err)
+	}
+	for i, g := range ready.Providers {
+		for _, whole := range all.Providers {
+			if whole.Name == g.Name {
+				ready.Providers[i].Gate.Reason = whole.Gate.Reason
+			}
+		}
+	}
+	return ready.Providers
 }
 
 // Keeps out wrong credentials that use up every row's retries: the gate closes, a probe opens it, nothing is lost.
@@ -72,7 +83,7 @@ func TestGate_CredentialsWrongForAWhile(t *testing.T) {
 		t.Error("a closed gate let a second row pass")
 	}
 	p.fake.Behave(fake.Accept)
-	eventually(t, "the probe opens the gate", func() bool { return s.api.none(context.Background(), "claimed", "sending") })
+	s.idle()
 	if g := s.closed(); len(g) != 0 {
 		t.Errorf("/readyz shows %+v", g)
 	}

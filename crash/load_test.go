@@ -51,34 +51,40 @@ func (r *run) add(rng *rand.Rand) *event {
 	return e
 }
 
-// load posts as fast as the callers get answers, until the service is gone or the limit of new events is reached.
+// load posts as fast as the callers get answers, until one gets none or the limit of new events is reached.
 func (r *run) load(s *service, rng *rand.Rand, limit int) {
 	orders := make(chan order)
+	alone := make(chan struct{}) // closed by the first caller who gets no answer
+	var once sync.Once
 	var all sync.WaitGroup
 	for range callers {
 		all.Go(func() {
 			for o := range orders {
-				r.submit(s, o)
+				if _, answered := r.submit(s, o); !answered {
+					once.Do(func() { close(alone) })
+				}
 			}
 		})
 	}
-	for end := len(r.events) + limit; len(r.events) < end && !s.gone(); {
+	for end := len(r.events) + limit; len(r.events) < end; {
 		select {
 		case orders <- r.draw(rng):
-		case <-s.ended:
+			continue
+		case <-alone:
 		}
+		break
 	}
 	close(orders)
 	all.Wait()
 }
 
-// submit makes one request and notes what was answered. No answer is no fault here: the service may have been killed.
-func (r *run) submit(s *service, o order) bool {
+// submit makes one request and notes what was answered, if anything was: the service may have been killed.
+func (r *run) submit(s *service, o order) (acknowledged, answered bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if len(o.events) == 1 {
 		a, err := s.api.post(ctx, o.events[0].body, o.wait)
-		return r.note(o.events[0], a, err)
+		return r.note(o.events[0], a, err), err == nil
 	}
 	bodies := make([]json.RawMessage, len(o.events))
 	for i, e := range o.events {
@@ -86,13 +92,13 @@ func (r *run) submit(s *service, o order) bool {
 	}
 	answers, status, err := s.api.batch(ctx, bodies)
 	if err != nil || status != http.StatusOK {
-		return r.note(o.events[0], answer{Status: status}, err)
+		return r.note(o.events[0], answer{Status: status}, err), err == nil
 	}
-	ok := len(answers) == len(o.events)
+	acknowledged = len(answers) == len(o.events)
 	for i := range answers {
-		ok = r.note(o.events[i], answers[i], nil) && ok
+		acknowledged = r.note(o.events[i], answers[i], nil) && acknowledged
 	}
-	return ok
+	return acknowledged, true
 }
 
 // note holds an answer against what was answered before, and returns whether it acknowledges the event.

@@ -45,13 +45,43 @@ func TestParallel_SameEvent(t *testing.T) {
 			t.Errorf("round %d: %d ids", round, len(ids))
 		}
 	}
-	eventually(t, "all are sent", func() bool { return s.api.none(context.Background(), "claimed", "sending") })
+	s.idle()
 	if answers[202] != rounds || answers[200] != rounds*(together-1) || len(answers) != 2 {
 		t.Errorf("answers by status: %v", answers)
 	}
 	expectStates(t, s, map[string]int{"sent": rounds})
 	if calls := p.fake.Requests(); calls != rounds {
 		t.Errorf("%d calls, want %d", calls, rounds)
+	}
+	s.stop(patience)
+	p.check()
+}
+
+// Keeps out F04: a caller who hangs up and takes the outcome of the send with him.
+func TestParallel_CallersHangUp(t *testing.T) {
+	t.Parallel()
+	const callers = 40
+	p := newPlace(t, fake.Options{WellBehaved: true, Delay: 200 * time.Millisecond})
+	s := p.start()
+	var all sync.WaitGroup
+	for i := range callers {
+		all.Go(func() {
+			ctx, leave := context.WithTimeout(context.Background(), time.Duration(i)*5*time.Millisecond)
+			defer leave()
+			_, _ = s.api.post(ctx, smsBody(fmt.Sprint("evt-", i), "+14155550101", fmt.Sprint("tok_", i)), 20*time.Second)
+		})
+	}
+	all.Wait()
+	for i := range callers {
+		a, err := s.api.post(context.Background(), smsBody(fmt.Sprint("evt-", i), "+14155550101", fmt.Sprint("tok_", i)), 0)
+		if err != nil || a.Status != 202 && a.Status != 200 {
+			t.Errorf("event %d again: status %d %s: %v", i, a.Status, a.Code, err)
+		}
+	}
+	s.idle()
+	expectStates(t, s, map[string]int{"sent": callers})
+	if calls := p.fake.Requests(); calls != callers {
+		t.Errorf("%d calls, want %d", calls, callers)
 	}
 	s.stop(patience)
 	p.check()

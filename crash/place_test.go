@@ -21,6 +21,7 @@ type place struct {
 	database string
 	fake     *fake.Provider
 	hook     string // URL below which the provider takes webhooks
+	started  []*service
 }
 
 // setting changes one value of the configuration.
@@ -78,9 +79,10 @@ func newPlace(t *testing.T, o fake.Options, changes ...setting) *place {
 // run runs a command of the binary to its end and returns its exit code and output.
 func (p *place) run(command ...string) (int, string) {
 	p.t.Helper()
+	bin := program(p.t)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program(p.t), append(command, "--config", p.config)...)
+	cmd := exec.CommandContext(ctx, bin, append(command, "--config", p.config)...)
 	cmd.Dir = p.dir
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError

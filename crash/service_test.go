@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"regexp"
@@ -37,7 +38,7 @@ func (p *place) launch(wrapper []string, env ...string) (*service, <-chan string
 	args := append(append([]string{}, wrapper...), program(p.t), "serve", "--config", p.config)
 	s := &service{t: p.t, cmd: exec.Command(args[0], args[1:]...), log: &tail{}, ended: make(chan struct{})}
 	s.cmd.Dir = p.dir
-	s.cmd.Env = append(os.Environ(), env...)
+	s.cmd.Env = append(append(os.Environ(), "GORACE=halt_on_error=1"), env...) // with -racebinary a race ends the process
 	r, w, err := os.Pipe()
 	if err != nil {
 		p.t.Fatal(err)
@@ -58,9 +59,10 @@ func (p *place) launch(wrapper []string, env ...string) (*service, <-chan string
 		_ = s.cmd.Wait()
 		close(s.ended)
 	}()
+	p.started = append(p.started, s)
 	p.t.Cleanup(func() {
 		s.kill()
-		if p.t.Failed() {
+		if p.t.Failed() && slices.Index(p.started, s) >= len(p.started)-2 {
 			p.t.Logf("the end of the service's log (pid %d):\n%s", s.cmd.Process.Pid, s.log)
 		}
 	})
@@ -122,6 +124,7 @@ func (s *service) killed() {
 // stop asks the process to end and demands that it does so within a time, with exit code 0.
 func (s *service) stop(within time.Duration) {
 	s.t.Helper()
+	s.api.http.CloseIdleConnections() // net/http waits up to 5 s for one that has not brought a request yet
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-s.ended:
@@ -129,7 +132,6 @@ func (s *service) stop(within time.Duration) {
 		s.t.Errorf("the service has not stopped after %v", within)
 		s.kill()
 	}
-	s.api.http.CloseIdleConnections()
 	if code := s.cmd.ProcessState.ExitCode(); code != 0 {
 		s.t.Fatalf("stopped with exit code %d\n%s", code, s.log)
 	}
@@ -176,6 +178,25 @@ func (l *tail) String() string {
 		}
 	}
 	return strings.Join(out, "\n")
+}
+
+// idle waits until nothing is left to send.
+func (s *service) idle() {
+	s.t.Helper()
+	end := time.Now().Add(patience)
+	for !s.api.none(context.Background(), "claimed", "sending") {
+		if time.Now().After(end) {
+			for _, state := range []string{"claimed", "sending"} {
+				_ = s.api.list(context.Background(), url.Values{"state": {state}}, func(n row) bool {
+					full, err := s.api.get(context.Background(), n.ID)
+					s.t.Logf("left behind: %+v %v", full, err)
+					return err == nil
+				})
+			}
+			s.t.Fatalf("after %v there is still something to send", patience)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
 }
 
 // eventually asks until the answer is yes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -24,6 +25,9 @@ func TestShell_VisitsAndTheServiceIsKilled(t *testing.T) {
 	go func() {
 		defer close(visits)
 		for i := range 6 {
+			if code, out := r.place.run("check"); code != 0 { // it reads beside the writer
+				visits <- out
+			}
 			sql := []string{"SELECT count(*) FROM notifications", "PRAGMA wal_checkpoint(PASSIVE)", "PRAGMA integrity_check"}[i%3]
 			out, err := exec.Command("sqlite3", "-cmd", ".timeout 5000", r.place.database, sql).CombinedOutput()
 			if err != nil {
@@ -52,7 +56,63 @@ func TestShell_VisitsAndTheServiceIsKilled(t *testing.T) {
 	}
 	s = r.place.start()
 	r.acknowledge(s, r.events)
-	eventually(t, "nothing is left to send", func() bool { return s.api.none(context.Background(), "claimed", "sending") })
+	s.idle()
 	s.stop(patience)
 	r.verdict()
+}
+
+// Keeps out F16: another program that keeps the database locked for longer than anybody waits. Callers are put off, what
+// runs is closed when it can be, and nothing is sent twice.
+func TestShell_HoldsTheWriteLock(t *testing.T) {
+	needs(t, "sqlite3")
+	t.Parallel()
+	ctx := context.Background()
+	release := make(chan struct{})
+	p := newPlace(t, fake.Options{WellBehaved: true, OnRequest: func(r fake.Request) {
+		if r.Token == "tok_runs" {
+			<-release
+		}
+	}})
+	s := p.start()
+	running, err := s.api.post(ctx, smsBody("evt-runs", "+14155550101", "tok_runs"), 0)
+	if err != nil || running.Status != 202 {
+		t.Fatalf("status %d %s: %v", running.Status, running.Code, err)
+	}
+	eventually(t, "the request is at the provider", func() bool { return p.fake.Requests() == 1 })
+
+	shell := exec.Command("sqlite3", p.database)
+	in, err := shell.StdinPipe()
+	if err == nil {
+		err = shell.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- shell.Wait() }()
+	t.Cleanup(func() { _ = shell.Process.Kill() })
+	_, _ = fmt.Fprintln(in, "BEGIN IMMEDIATE;")
+	_, _ = fmt.Fprintln(in, ".shell touch "+p.dir+"/locked")
+	eventually(t, "the shell has the lock", func() bool { _, err := os.Stat(p.dir + "/locked"); return err == nil })
+	close(release)
+	a, err := s.api.post(ctx, smsBody("evt-2", "+14155550102", "tok_2"), 0)
+	if err != nil || a.Status != 503 || a.Code != "storage_unavailable" {
+		t.Errorf("a claim beside a lock that stays: status %d %s: %v", a.Status, a.Code, err)
+	}
+	if n, err := s.api.get(ctx, running.ID); err != nil || n.State != "sending" {
+		t.Errorf("the row that runs is %s: %v", n.State, err)
+	}
+	_ = in.Close() // the shell ends and its transaction with it
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if a := p.send(s, "evt-2", "tok_2"); a.State != "sent" {
+		t.Errorf("after the lock the row is %s %s", a.State, a.Reason)
+	}
+	s.idle()
+	expectStates(t, s, map[string]int{"sent": 2})
+	p.received("tok_runs", 1)
+	p.received("tok_2", 1)
+	s.stop(patience)
+	p.check()
 }

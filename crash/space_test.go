@@ -54,6 +54,14 @@ func fill(t *testing.T, p *place, left int64) {
 	}
 }
 
+// free gives the space back.
+func free(t *testing.T, p *place) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(filepath.Dir(p.database), "filler")); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Keeps out a full disk that loses what came back from the provider: claims stop while there is still room to close
 // what runs, and when there is none at all, the close is kept until there is.
 func TestSpace_FullDisk(t *testing.T) {
@@ -86,9 +94,7 @@ func TestSpace_FullDisk(t *testing.T) {
 	if a := <-told; a.State != "sent" {
 		t.Errorf("the send that ran is %s %s, status %d", a.State, a.Reason, a.Status)
 	}
-	if err := os.Remove(filepath.Join(filepath.Dir(p.database), "filler")); err != nil {
-		t.Fatal(err)
-	}
+	free(t, p)
 	eventually(t, "the service notices", func() bool { return s.api.ready(ctx) })
 	if a := p.send(s, "evt-2", "tok_2"); a.State != "sent" {
 		t.Errorf("with space again: %s %s", a.State, a.Reason)
@@ -115,10 +121,8 @@ func TestSpace_NoByteLeft(t *testing.T) {
 	if n, err := s.api.get(ctx, a.ID); err != nil || n.State != "sending" {
 		t.Errorf("while it can't be written the row is %q: %v", n.State, err)
 	}
-	if err := os.Remove(filepath.Join(filepath.Dir(p.database), "filler")); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the close is written", func() bool { return s.api.none(ctx, "claimed", "sending") })
+	free(t, p)
+	s.idle()
 	expectStates(t, s, map[string]int{"sent": 1})
 	p.received("tok_runs", 1)
 	s.stop(patience)

@@ -3,6 +3,7 @@ package crash
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -69,6 +70,34 @@ func TestStop_CutsAtTheEndOfTheDrain(t *testing.T) {
 	}
 	s.stop(patience)
 	p.check()
+}
+
+// Keeps out a deployment under load that loses what it acknowledged, or leaves attempts open.
+func TestStop_UnderLoad(t *testing.T) {
+	t.Parallel()
+	r := &run{t: t, began: time.Now(), rows: map[string]bool{}, tally: newTally()}
+	r.place = newPlace(t, fake.Options{WellBehaved: true, Delay: 8 * time.Millisecond, Slow: 150 * time.Millisecond})
+	for n := range 3 {
+		first := len(r.events)
+		s := r.place.start()
+		stopped := make(chan struct{})
+		time.AfterFunc(longest, func() {
+			defer close(stopped)
+			s.stop(patience)
+		})
+		r.load(s, rand.New(rand.NewPCG(uint64(n), 3)), 1<<20)
+		<-stopped
+		r.place.check()
+		s = r.place.start()
+		r.acknowledge(s, r.events[first:])
+		s.idle()
+		r.judgeAmbiguous(s, time.Now())
+		s.stop(patience)
+	}
+	if r.tally.processEnded > 0 {
+		t.Errorf("%d attempts were open when the service had stopped", r.tally.processEnded)
+	}
+	r.verdict()
 }
 
 // expectStates demands how many rows stand in which state.

@@ -28,12 +28,6 @@ func (r *run) verdict() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	s.stop(patience)
-	if after := r.place.fake.Requests(); after != before {
-		r.t.Errorf("posting all events again made %d calls", after-before)
-	}
-	r.place.check()
-
 	counts := r.place.fake.Counts()
 	for _, e := range r.events {
 		n, ok := rows[e.id]
@@ -43,7 +37,8 @@ func (r *run) verdict() {
 			continue
 		}
 		if wrong := e.judge(&n, counts[e.token]); wrong != "" {
-			r.t.Errorf("%s (%v) is %s %s and was received %d times: %s", e.id, e.script, n.State, n.Reason, counts[e.token], wrong)
+			full, _ := s.api.get(context.Background(), n.ID)
+			r.t.Errorf("%s (%v) is %s %s and was received %d times: %s\n%+v", e.id, e.script, n.State, n.Reason, counts[e.token], wrong, full)
 		}
 		if counts[e.token] > 1 {
 			r.tally.twice++
@@ -56,6 +51,12 @@ func (r *run) verdict() {
 	if len(rows) != len(r.events) {
 		r.t.Errorf("%d rows for %d events", len(rows), len(r.events))
 	}
+	s.stop(patience)
+	if after := r.place.fake.Requests(); after != before {
+		r.t.Errorf("posting all events again made %d calls", after-before)
+	}
+	r.place.check()
+
 	r.tally.events, r.tally.calls, r.tally.received = len(r.events), r.place.fake.Requests(), len(r.place.fake.Accepted())
 	r.tally.took = time.Since(r.began)
 }
@@ -100,7 +101,7 @@ func (r *run) repostAll(s *service) {
 type tally struct {
 	kills                                    map[string]int // by point; "" from outside
 	startKills, openKills, mostOpen          int
-	requests, claimed, known                 int // of callers, and how they were answered
+	requests, claimed, known                 int // events that callers posted, and how they were answered
 	later, unanswered                        int
 	events, calls, received                  int
 	states                                   map[string]int
@@ -129,9 +130,9 @@ func (t *tally) String() string {
 	line("  with an attempt open", t.openKills)
 	line("  most attempts open at one kill", t.mostOpen)
 	line("kills in the middle of a start", t.startKills)
-	line("requests of callers", t.requests)
-	line("  events acknowledged as new (202)", t.claimed)
-	line("  events acknowledged as known (200)", t.known)
+	line("events posted, repeats included", t.requests)
+	line("  acknowledged as new (202)", t.claimed)
+	line("  acknowledged as known (200)", t.known)
 	line("  put off (503, 429)", t.later)
 	line("  without an answer", t.unanswered)
 	line("events", t.events)

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -105,6 +106,30 @@ type Result struct {
 	Error      string   // one line, free of secrets and content
 	Answer     []byte   // raw, bounded
 	RetryAfter time.Duration
+}
+
+// sound makes of a result what a row can hold. What an adapter got wrong counts as unknown: an attempt that cannot be closed
+// would keep every other row from being taken.
+func (r Result) sound() Result {
+	if r.Outcome > Deferred {
+		r.Outcome, r.Reason = Ambiguous, ReasonUnreadableAnswer
+	}
+	if r.Reason == ReasonPartial && r.Outcome != Accepted { // a part was accepted
+		r.Outcome = Ambiguous
+	}
+	if r.Outcome != Ambiguous || !slices.Contains([]Reason{ReasonNoAnswer, ReasonUnreadableAnswer, ReasonUnlistedAnswer, ReasonPartial}, r.Reason) {
+		r.Reason = ""
+	}
+	if r.Outcome != Deferred {
+		r.Fault = NoFault
+	}
+	if r.Phase != NotWritten && r.Phase != Written && r.Phase != Answered {
+		r.Phase = ""
+	}
+	r.MessageIDs = slices.DeleteFunc(slices.Clone(r.MessageIDs), func(id string) bool { return id == "" })
+	r.Answer = r.Answer[:min(len(r.Answer), MaxAnswerBytes)]
+	r.Error = shorten(r.Error)
+	return r
 }
 
 // MessageID is one id that a provider gave; a long text may have several.

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -27,8 +28,8 @@ type Bulk struct {
 // BulkResult counts. Skipped rows were moved by somebody else or may not be moved so.
 type BulkResult struct{ Matched, Changed, Skipped int64 }
 
-// SettleMany settles every row that matches the filter and allows the action. *InvalidError, ErrOneState, and
-// ErrCountDiffers with Matched set, in which case nothing was changed.
+// SettleMany settles every row that matches the filter and allows the action. *InvalidError, ErrOneState,
+// ErrCountDiffers with Matched set, in which case nothing was changed, and what Store.Settle returns, when some may be changed.
 func (l *Ledger) SettleMany(ctx context.Context, b Bulk) (BulkResult, error) {
 	a := Act{Action: b.Action, Reason: b.Reason, Actor: b.Actor, Person: b.Person}
 	if err := a.validate(); err != nil {
@@ -51,9 +52,9 @@ func (l *Ledger) SettleMany(ctx context.Context, b Bulk) (BulkResult, error) {
 	if b.Expected != res.Matched {
 		return res, ErrCountDiffers
 	}
-	changed := l.settleAll(ctx, a, rows)
+	changed, err := l.settleAll(ctx, a, rows)
 	res.Changed, res.Skipped = changed, res.Matched-changed
-	return res, ctx.Err()
+	return res, errors.Join(err, ctx.Err())
 }
 
 // target is a row that a bulk decision means, in the version that was counted.
@@ -87,26 +88,39 @@ func (l *Ledger) matching(ctx context.Context, b Bulk) ([]target, error) {
 	}
 }
 
-func (l *Ledger) settleAll(ctx context.Context, a Act, rows []target) (changed int64) {
+// settleAll settles each row and counts. A row that refuses is skipped; what is the store's own trouble ends it.
+func (l *Ledger) settleAll(ctx context.Context, a Act, rows []target) (changed int64, err error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	slots := make(chan struct{}, bulkAtOnce)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	for _, t := range rows {
+		slots <- struct{}{}
 		if ctx.Err() != nil {
 			break
 		}
-		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
 			one := a
 			one.ID, one.IfMatch = t.id, t.version
-			if _, err := l.Settle(ctx, one); err == nil {
-				mu.Lock()
+			_, e := l.settleOne(one)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case e == nil:
 				changed++
-				mu.Unlock()
+			case storeTrouble(e):
+				err = e
+				stop()
 			}
 		})
 	}
 	all.Wait()
-	return changed
+	return changed, err
+}
+
+// storeTrouble tells a store that cannot write from a row that refuses.
+func storeTrouble(err error) bool {
+	return errors.Is(err, ErrUnavailable) || errors.Is(err, ErrUnknown) || errors.Is(err, ErrOverload)
 }

@@ -2,8 +2,7 @@ package ledger
 
 import (
 	"context"
-	"slices"
-	"time"
+	"fmt"
 
 	"github.com/google/uuid"
 )
@@ -23,7 +22,7 @@ func (l *Ledger) Claim(ctx context.Context, e Event) (ClaimResult, error) {
 	if err != nil {
 		return ClaimResult{}, err
 	}
-	if n, ok, err := l.store.Prior(ctx, c); err != nil {
+	if n, ok, err := l.prior(ctx, c); err != nil {
 		return ClaimResult{}, err
 	} else if ok {
 		return l.known(n, &e, c.RecipientKey)
@@ -31,7 +30,7 @@ func (l *Ledger) Claim(ctx context.Context, e Event) (ClaimResult, error) {
 	if err := l.complete(&c, &e); err != nil {
 		return ClaimResult{}, err
 	}
-	rows, err := l.store.Claim([]Claim{c})
+	rows, err := l.claimRows([]Claim{c})
 	if err != nil {
 		return ClaimResult{}, err
 	}
@@ -49,7 +48,7 @@ func (l *Ledger) ClaimBatch(ctx context.Context, events []Event) ([]ClaimResult,
 		if err == nil {
 			var prior Notification
 			var ok bool
-			if prior, ok, err = l.store.Prior(ctx, c); ok && err == nil {
+			if prior, ok, err = l.prior(ctx, c); ok && err == nil {
 				results[i], err = l.known(prior, &events[i], c.RecipientKey)
 				results[i].Err = err
 				continue
@@ -70,7 +69,7 @@ func (l *Ledger) ClaimBatch(ctx context.Context, events []Event) ([]ClaimResult,
 	if len(claims) == 0 {
 		return results, nil
 	}
-	rows, err := l.store.Claim(claims)
+	rows, err := l.claimRows(claims)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +79,20 @@ func (l *Ledger) ClaimBatch(ctx context.Context, events []Event) ([]ClaimResult,
 		results[i].Err = err
 	}
 	return results, nil
+}
+
+// claimRows claims rows in one commit, and marks those that say the same as another one.
+func (l *Ledger) claimRows(claims []Claim) ([]Claimed, error) {
+	for i := range claims {
+		claims[i].SuspectedOf = l.near.find(&claims[i].Notification, claims[i].ClaimedAt)
+	}
+	rows, err := l.store.Claim(claims)
+	for i := range claims {
+		if err != nil || rows[i].Duplicate {
+			l.near.drop(&claims[i].Notification)
+		}
+	}
+	return rows, err
 }
 
 // keys validates an event and derives every key under which it may stand already.
@@ -117,6 +130,23 @@ func (l *Ledger) keys(e *Event) (Claim, error) {
 		}
 	}
 	return c, nil
+}
+
+// prior finds the row that has one of a claim's keys, in memory or in the store. What it does not find proves nothing.
+// ErrUnavailable: it could not look, and surely nothing was claimed.
+func (l *Ledger) prior(ctx context.Context, c Claim) (Notification, bool, error) {
+	n, epoch, ok := l.recent.find(c.Source, c.DedupeKey)
+	if ok {
+		return n, true, nil
+	}
+	n, ok, err := l.store.Prior(ctx, c)
+	if err != nil {
+		return n, false, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if ok {
+		l.recent.read(n, epoch)
+	}
+	return n, ok, nil
 }
 
 // complete fills in the rest of a row that is to be made, and refuses what can never be sent.
@@ -162,40 +192,7 @@ func (l *Ledger) complete(c *Claim, e *Event) error {
 		c.Reason = ReasonRestored
 	}
 	c.ContentHash = ContentHash(c.Channel, c.RecipientKey, c.Message)
-	c.SuspectedOf = l.near.find(c.Source, c.ContentHash, now)
 	return nil
-}
-
-// choose names the provider to try first: the pinned one, the one whose prefix fits a webhook best, or the channel's first.
-func (l *Ledger) choose(e *Event) (string, error) {
-	ch := l.settings.Channels[e.Channel]
-	if e.Provider != "" {
-		o := l.outlets[e.Provider]
-		if o == nil || o.provider == nil || !slices.Contains(o.channels, e.Channel) {
-			return "", Invalid("provider", "no provider %q serves the channel %s", e.Provider, e.Channel)
-		}
-		return e.Provider, o.check(e)
-	}
-	if len(ch.Providers) == 0 {
-		return "", ErrNoChannel
-	}
-	best, length, choosy := "", 0, false
-	for _, name := range ch.Providers {
-		a, ok := l.outlets[name].provider.(Accepter)
-		if !ok {
-			continue
-		}
-		choosy = true
-		if n := a.Accepts(e.Recipient); n > length {
-			best, length = name, n
-		}
-	}
-	if !choosy {
-		best = ch.Providers[0]
-	} else if best == "" {
-		return "", Invalid("recipient", "no webhook provider has a prefix of this URL in its urls")
-	}
-	return best, l.outlets[best].check(e)
 }
 
 // claimed answers for a row that the store made or found, and hands a new one to the loop.
@@ -205,7 +202,8 @@ func (l *Ledger) claimed(row Claimed, e *Event, recipient string) (ClaimResult, 
 	}
 	n := row.Notification
 	Reach(PointClaimCommitted)
-	l.near.add(n.Source, n.ContentHash, n.ID, n.ClaimedAt)
+	l.recent.made(n)
+	l.near.add(&n)
 	if e.Wait {
 		l.waiters.expect(n.Seq)
 	}
@@ -223,58 +221,4 @@ func (l *Ledger) known(n Notification, e *Event, recipient string) (ClaimResult,
 		return ClaimResult{}, &ReusedError{Existing: n, Differs: differs}
 	}
 	return ClaimResult{Notification: n, Duplicate: true, Differs: differs}, nil
-}
-
-// Keys shows the keys that an event has under each recipe. Event.Message is not looked at. *InvalidError.
-func (l *Ledger) Keys(ctx context.Context, e Event) ([]KeyPreview, error) {
-	recipient, err := RecipientKey(e.Channel, e.Recipient, l.settings.Channels[e.Channel].Region)
-	if err != nil {
-		return nil, err
-	}
-	var out []KeyPreview
-	for i, r := range l.settings.Recipes {
-		key, parts, err := r.Key(&e, recipient)
-		if err != nil && i == 0 {
-			return nil, err
-		} else if err != nil {
-			continue
-		}
-		p := KeyPreview{Recipe: r.Name, Parts: parts, DedupeKey: key}
-		n, ok, err := l.store.Prior(ctx, Claim{Notification: Notification{Source: e.Source, DedupeKey: key, Recipe: r.Name}})
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			p.Notification = &n
-		}
-		out = append(out, p)
-	}
-	return out, nil
-}
-
-// KeyPreview is a key as a recipe makes it.
-type KeyPreview struct {
-	Recipe       string
-	Parts        []KeyPart
-	DedupeKey    string
-	Notification *Notification // the row that has it
-}
-
-// KeyPart is one part of a key.
-type KeyPart struct{ Name, Value string }
-
-// milli cuts a time to what the ledger keeps: UTC with milliseconds.
-func milli(t time.Time) time.Time {
-	if t.IsZero() {
-		return t
-	}
-	return t.UTC().Truncate(time.Millisecond)
-}
-
-// earlier returns the earlier of two times; a zero one is none.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
-		return b
-	}
-	return a
 }

@@ -79,3 +79,19 @@ func (c *clock) look() {
 		c.jumped = c.time // after it, or a jump forward would be its own rest
 	}
 }
+
+// milli cuts a time to what the ledger keeps: UTC with milliseconds.
+func milli(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.UTC().Truncate(time.Millisecond)
+}
+
+// earlier returns the earlier of two times; a zero one is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
+	}
+	return a
+}

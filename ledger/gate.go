@@ -71,6 +71,9 @@ func (g *Gate) Report(r Result, probe bool, now time.Time) (changed bool) {
 			}
 			return false
 		}
+		if !probe && g.fault != NoFault && g.fault != FaultUnreachable {
+			return false // the answer to a request of before: it does not take back "later", nor a lost account
+		}
 		changed = g.fault != NoFault
 		g.fault, g.delay, g.until = NoFault, 0, time.Time{}
 		return changed
@@ -96,8 +99,9 @@ func (g *Gate) wait(r Result, now time.Time) {
 // Pause shuts the gate until Resume.
 func (g *Gate) Pause(p Pause) { g.pause = &p }
 
-// Resume ends a person's pause and forgets what the gate was closed for.
-func (g *Gate) Resume() { *g = Gate{} }
+// Resume ends a person's pause and forgets what the gate was closed for. A probe that is on its way still reports: should the
+// gate close again, the next one waits for it.
+func (g *Gate) Resume() { *g = Gate{probing: g.probing} }
 
 // Status is the gate as people see it.
 func (g *Gate) Status() GateStatus {

@@ -122,6 +122,21 @@ func TestGate_OldAnswerOpensIt(t *testing.T) {
 	}
 }
 
+// Keeps out F13: a 429 whose Retry-After is forgotten as soon as a request that was in flight beside it is answered.
+func TestGate_OldAnswerDoesNotTakeBackARefusalOfAll(t *testing.T) {
+	for _, fault := range []Fault{FaultThrottled, FaultCredentials, FaultAccount, FaultUnexpectedReply} {
+		var g Gate
+		g.Report(Result{Outcome: Deferred, Fault: fault, Phase: Answered}, false, gateTime)
+		if g.Report(answered, false, gateTime) || g.Open() {
+			t.Errorf("%s: an answer of a row in flight opens the gate", fault)
+		}
+		now := g.Until()
+		if g.Enter(now) != AsProbe || !g.Report(answered, true, now) || !g.Open() {
+			t.Errorf("%s: the probe's answer does not open the gate", fault)
+		}
+	}
+}
+
 func TestGate_PersonsPauseEndsOnlyByAPerson(t *testing.T) {
 	var g Gate
 	g.Pause(Pause{Provider: "a", Actor: "ops", Reason: "contract"})
@@ -157,5 +172,25 @@ func TestGate_Status(t *testing.T) {
 		if c.fault != NoFault && (s.By != "sendonce" || s.Until.IsZero()) {
 			t.Errorf("%q: %+v names neither who nor until when", c.fault, s)
 		}
+	}
+}
+
+// A probe that is on its way when a person resumes still counts: two at once would be no probe.
+func TestGate_ResumeLetsNoSecondProbePass(t *testing.T) {
+	var g Gate
+	g.Report(unreachable, false, gateTime)
+	now := gateTime.Add(firstProbe)
+	if g.Enter(now) != AsProbe {
+		t.Fatal("no probe passes")
+	}
+	g.Resume()
+	g.Report(unreachable, false, now) // another row, sent freely since, closes it again
+	now = now.Add(firstProbe)
+	if e := g.Enter(now); e != Shut {
+		t.Errorf("entry %d while the first probe is on its way", e)
+	}
+	g.Report(unreachable, true, now)
+	if e := g.Enter(now.Add(lastProbe)); e != AsProbe {
+		t.Errorf("entry %d after the first probe ended", e)
 	}
 }

@@ -29,7 +29,7 @@ func (l *Ledger) keepHouse(ctx, work context.Context) {
 	for ctx.Err() == nil {
 		next, err := l.houseOnce(ctx, work)
 		if err != nil && ctx.Err() == nil {
-			l.log.Error("housekeeping", "error", err)
+			l.troubles.Tell("housekeeping", "error", err)
 			next = l.clock.now().Add(storeRetry)
 		}
 		sleep(ctx, l.wake, l.until(next))
@@ -43,25 +43,24 @@ func (l *Ledger) keepRepeats(ctx context.Context) {
 			continue
 		}
 		sleep(ctx, nil, flushPause)
-		if err := l.flushSuppressed(); err != nil {
-			l.log.Error("suppressed repeats are not written yet", "error", err)
+		if err := l.Flush(); err != nil {
+			l.troubles.Tell("suppressed repeats are not written yet", "error", err)
 		}
 	}
 }
 
-// flushSuppressed writes what repeats were answered without a send.
-func (l *Ledger) flushSuppressed() error {
+// Flush writes what repeats were answered without a send and was not written yet. Run does so by itself, up to its end.
+func (l *Ledger) Flush() error {
 	list := l.repeats.take()
 	if len(list) == 0 {
 		return nil
 	}
-	err := l.store.Suppress(list)
-	if err != nil {
-		for _, s := range list {
-			l.repeats.add(s)
-		}
+	if err := l.store.Suppress(list); err != nil {
+		l.repeats.giveBack(list)
+		return err
 	}
-	return err
+	l.recent.counted(list)
+	return nil
 }
 
 // houseOnce acts on every row whose time has come and returns when to look again.
@@ -84,6 +83,9 @@ func (l *Ledger) houseOnce(ctx, work context.Context) (time.Time, error) {
 		}
 		moved := 0
 		for _, n := range rows {
+			if ctx.Err() != nil {
+				return time.Time{}, nil
+			}
 			ok, err := l.act(ctx, work, n)
 			if err != nil {
 				return time.Time{}, err
@@ -156,6 +158,7 @@ func (l *Ledger) policy(ctx context.Context, n Notification, now time.Time) erro
 		return l.byItself(n, CauseRelease, actor, "on_ambiguous: send_again", func(c *Change) {
 			c.claimed(ReasonReleased, now, n.ExpiresAt) // maybe_sent stays: only a person clears it
 			c.Deferrals, c.Tried = 0, ""
+			l.settleIn(c, n)
 		}, now)
 	}
 	return l.ask(n)
@@ -171,9 +174,10 @@ func sentAgain(list []Settlement) bool {
 	return false
 }
 
-// ask leaves a row to a person until it expires.
+// ask leaves a row to its provider, while that may be asked, and to a person until it expires.
 func (l *Ledger) ask(n Notification) error {
-	return l.change(n, func(c *Change) { c.NextAction, c.DueAt = expiry(n) })
+	since, wait := l.unknownSince(n), l.repeatWait(n.Deferrals)
+	return l.change(n, func(c *Change) { c.NextAction, c.DueAt = l.nextAsking(n, wait, since) })
 }
 
 // reschedule finds a row's next piece of evidence anew, with a repeat not before wait.
@@ -184,7 +188,7 @@ func (l *Ledger) reschedule(n Notification, wait time.Duration) error {
 
 // change moves only next action and due time of a row, without a settlement.
 func (l *Ledger) change(n Notification, set func(*Change)) error {
-	_, err := l.store.Settle(n.ID, func(cur Notification) (Change, error) {
+	_, err := l.settle(n.ID, func(cur Notification) (Change, error) {
 		if cur.Version != n.Version {
 			return Change{}, nil
 		}
@@ -197,9 +201,10 @@ func (l *Ledger) change(n Notification, set func(*Change)) error {
 
 // byItself settles a row in the ledger's own name, unless somebody moved it meanwhile.
 func (l *Ledger) byItself(n Notification, cause Cause, actor, why string, set func(*Change), now time.Time) error {
-	row, err := l.store.Settle(n.ID, func(cur Notification) (Change, error) {
+	moved := false
+	row, err := l.settle(n.ID, func(cur Notification) (Change, error) {
 		to, ok := Next(cur.State, cause, cur.MaybeSent)
-		if !ok || cur.Version != n.Version {
+		if moved = !ok || cur.Version != n.Version; moved {
 			return Change{}, nil
 		}
 		c := keep(cur, now)
@@ -212,7 +217,7 @@ func (l *Ledger) byItself(n Notification, cause Cause, actor, why string, set fu
 		c.Settlement = &Settlement{At: now, Action: cause, From: cur.State, To: to, Actor: actor, Reason: why, Evidence: evidence}
 		return c, nil
 	})
-	if err != nil {
+	if err != nil || moved {
 		return err
 	}
 	l.log.Info("settled", "id", row.ID, "action", cause, "actor", actor, "state", row.State, "reason", row.Reason)

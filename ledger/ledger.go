@@ -17,6 +17,7 @@ import (
 type Ledger struct {
 	store    Store
 	log      *slog.Logger
+	troubles *Troubles
 	settings Settings
 	outlets  map[string]*outlet // by provider name; fixed after Recover
 	clock    *clock
@@ -24,6 +25,7 @@ type Ledger struct {
 
 	waiters  waiters
 	near     *nearWatch
+	recent   recent
 	repeats  suppressions
 	unclosed atomic.Int64 // closes that could not be written yet: no take meanwhile
 	draining atomic.Bool
@@ -34,7 +36,7 @@ type Ledger struct {
 // New makes a ledger. It panics on settings that name a provider that is not among providers.
 func New(store Store, providers []ProviderSettings, s Settings, log *slog.Logger) *Ledger {
 	l := &Ledger{
-		store: store, log: log, settings: s,
+		store: store, log: log, troubles: NewTroubles(log), settings: s,
 		outlets: map[string]*outlet{},
 		clock:   newClock(),
 		random:  rand.Float64,
@@ -167,12 +169,24 @@ func (l *Ledger) Providers() []ProviderStatus {
 	return out
 }
 
+func (o *outlet) status() ProviderStatus {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := ProviderStatus{Name: o.name, Type: o.kind, Channels: o.channels, Gate: o.gate.Status(), Capabilities: []string{}}
+	if o.repeatWindow() > 0 {
+		s.Capabilities = append(s.Capabilities, "repeat")
+	}
+	return s
+}
+
 // Pause stops the use of a provider until Resume, also over restarts. ErrNoProvider.
 func (l *Ledger) Pause(_ context.Context, provider, actor, reason string) (ProviderStatus, error) {
 	o := l.outlets[provider]
 	if o == nil || o.provider == nil {
 		return ProviderStatus{}, ErrNoProvider
 	}
+	o.deciding.Lock()
+	defer o.deciding.Unlock()
 	p := Pause{Provider: provider, Since: l.clock.now(), Actor: actor, Reason: reason}
 	if err := l.store.SetPause(p); err != nil {
 		return ProviderStatus{}, err
@@ -190,6 +204,8 @@ func (l *Ledger) Resume(_ context.Context, provider, actor string) (ProviderStat
 	if o == nil || o.provider == nil {
 		return ProviderStatus{}, ErrNoProvider
 	}
+	o.deciding.Lock()
+	defer o.deciding.Unlock()
 	if err := l.store.ClearPause(provider); err != nil {
 		return ProviderStatus{}, err
 	}

@@ -40,7 +40,7 @@ func (l *Ledger) Run(ctx context.Context) error {
 		cancel()
 		<-drained
 	}
-	return l.flushSuppressed()
+	return l.Flush()
 }
 
 // dispatch is the loop of one outlet: do what can be done, then sleep until something may have changed.
@@ -48,7 +48,7 @@ func (l *Ledger) dispatch(ctx, work context.Context, o *outlet) {
 	for ctx.Err() == nil {
 		next, err := l.runOnce(ctx, work, o)
 		if err != nil && ctx.Err() == nil {
-			l.log.Error("loop", "provider", o.name, "error", err)
+			l.troubles.Tell("loop", "provider", o.name, "error", err)
 			next = l.clock.now().Add(storeRetry)
 		}
 		if !sleep(ctx, o.wake, l.until(next)) {
@@ -131,11 +131,18 @@ func (l *Ledger) mayTake(o *outlet) (time.Time, bool) {
 func (l *Ledger) refill(ctx context.Context, o *outlet) error {
 	now := l.clock.now()
 	movable, due := o.reading(now)
+	var channels []Channel
+	if movable {
+		if channels = l.leaving(o); len(channels) == 0 { // they have closed just now
+			o.look()
+			return nil
+		}
+	}
 	for _, lane := range []Lane{Urgent, Normal} {
 		if !due[lane] {
 			continue
 		}
-		rows, err := l.store.Due(ctx, DueQuery{Provider: o.name, Lane: lane, At: now, Limit: laneRead, Movable: movable})
+		rows, err := l.store.Due(ctx, DueQuery{Provider: o.name, Lane: lane, At: now, Limit: laneRead, Movable: movable, Channels: channels})
 		if err != nil {
 			return err
 		}
@@ -174,7 +181,7 @@ func (l *Ledger) start(work context.Context, o, target *outlet) bool {
 		return false
 	}
 	n, ok := o.pop(func(n *Notification) bool {
-		return target == o || l.alternative(o, n) == target
+		return target == o || l.detour(o, n) == target
 	})
 	if !ok {
 		if entry == AsProbe {

@@ -101,3 +101,17 @@ func TestSuppressed_WrittenAtTheStop(t *testing.T) {
 		}
 	})
 }
+
+// A batch may hold the same content twice as well as two calls.
+func TestNear_WithinABatch(t *testing.T) {
+	bubble(t, func(r *rig) { r.settings.NearDuplicate.Window = 10 * time.Minute }, func(t *testing.T, r *rig) {
+		same := func(id string) ledger.Event { return event(id, text("hello")) }
+		res, err := r.ledger.ClaimBatch(context.Background(), []ledger.Event{same("e1"), same("e2"), same("e1")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := res[1].Notification.SuspectedOf; got != res[0].Notification.ID {
+			t.Errorf("suspected of %s, want %s", got, res[0].Notification.ID)
+		}
+	})
+}

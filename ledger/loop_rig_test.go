@@ -24,6 +24,7 @@ type rig struct {
 	random    func() float64                  // nil: the ledger's own
 	wrap      func(*store.Store) ledger.Store // nil: the store as it is
 	unchecked bool                            // rows were planted that a check calls by their name
+	log       *slog.Logger                    // nil: quiet
 
 	disk    *store.Store
 	ledger  *ledger.Ledger
@@ -96,7 +97,10 @@ func (r *rig) open() {
 	for _, p := range r.list {
 		providers = append(providers, p.settings())
 	}
-	r.ledger = ledger.New(s, providers, r.settings, quiet)
+	if r.log == nil {
+		r.log = quiet
+	}
+	r.ledger = ledger.New(s, providers, r.settings, r.log)
 	if r.random != nil {
 		r.ledger.SetRandom(r.random)
 	}

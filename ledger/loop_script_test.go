@@ -19,6 +19,7 @@ type script struct {
 	rate     float64
 	workers  int
 	timeout  time.Duration
+	disguise func(*script) ledger.Provider // nil: the script itself
 
 	mu       sync.Mutex
 	answer   func(context.Context, *call) ledger.Result // nil: accept
@@ -47,6 +48,9 @@ func (s *script) settings() ledger.ProviderSettings {
 	p := ledger.ProviderSettings{Name: s.name, Type: "script", Channels: s.channels, Provider: s, Rate: s.rate, Workers: s.workers, Timeout: s.timeout}
 	if s.window > 0 {
 		p.Provider = repeater{s}
+	}
+	if s.disguise != nil {
+		p.Provider = s.disguise(s)
 	}
 	return p
 }

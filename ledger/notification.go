@@ -166,6 +166,7 @@ type Suppressed struct {
 	At      time.Time
 	Caller  string
 	Differs []string // names of fields
+	Count   int64    // repeats that it stands for when it is written; 0 is one
 }
 
 // Settlement is the insert-only record of a change that is no attempt.

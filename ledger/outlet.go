@@ -23,10 +23,12 @@ type outlet struct {
 	slots    chan struct{} // one for each request at the same time
 	limiter  *rate.Limiter // nil: no limit
 	wake     chan struct{}
+	deciding sync.Mutex // a person's pause and its end: ledger and gate change together
 
 	mu       sync.Mutex
 	gate     Gate
 	lanes    [2]lane
+	skimmed  bool           // the store may have rows that were not wanted while the gate was shut
 	pending  map[int64]bool // rows that are in a lane or in work, so that a reading does not bring them again
 	barriers int64          // of the store, when memory was last right
 	rest     time.Time      // no take before: the store refused one
@@ -94,6 +96,20 @@ func (o *outlet) forget() {
 		}
 		o.lanes[i] = lane{more: true}
 	}
+}
+
+// skim drops rows that nothing passes for. They stay in the store, in their order, and are read again when a gate has changed
+// or may let a probe pass: to look through a backlog for each row that joins it would cost more than to send it.
+func (o *outlet) skim() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i := range o.lanes {
+		for j := range o.lanes[i].rows {
+			delete(o.pending, o.lanes[i].rows[j].Seq)
+		}
+		o.lanes[i].rows = nil
+	}
+	o.skimmed = true
 }
 
 // finish ends the work on a row.
@@ -175,12 +191,16 @@ func (o *outlet) reading(now time.Time) (movable bool, lanes [2]bool) {
 		o.nextDue = time.Time{}
 		o.lanes[Urgent].more, o.lanes[Normal].more = true, true
 	}
+	shut := o.provider == nil || !o.gate.Open() && !o.gate.Ready(now)
+	if o.skimmed && !shut {
+		o.skimmed, o.lanes[Urgent].more, o.lanes[Normal].more = false, true, true
+	}
 	for i := range o.lanes {
 		if lanes[i] = o.lanes[i].more && len(o.lanes[i].rows) == 0; lanes[i] {
 			o.lanes[i].more = false
 		}
 	}
-	return o.provider == nil || !o.gate.Open() && !o.gate.Ready(now), lanes
+	return shut, lanes
 }
 
 // fill puts rows that were read into a lane. next is when the row after them is due.
@@ -208,36 +228,12 @@ func (o *outlet) restUntil(t time.Time) {
 	o.mu.Unlock()
 }
 
+// withdraw gives a probe back that was not sent. Somebody may have seen it on its way and wait for its end.
 func (o *outlet) withdraw() {
 	o.mu.Lock()
 	o.gate.Withdraw()
 	o.mu.Unlock()
-}
-
-// check asks the provider whether it can send this at all.
-func (o *outlet) check(e *Event) error {
-	if c, ok := o.provider.(Checker); ok {
-		return c.Check(*e)
-	}
-	return nil
-}
-
-// repeatWindow is how long the provider honours a wire key; 0: it does not.
-func (o *outlet) repeatWindow() time.Duration {
-	if r, ok := o.provider.(Repeater); ok {
-		return r.RepeatWindow()
-	}
-	return 0
-}
-
-func (o *outlet) status() ProviderStatus {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	s := ProviderStatus{Name: o.name, Type: o.kind, Channels: o.channels, Gate: o.gate.Status(), Capabilities: []string{}}
-	if o.repeatWindow() > 0 {
-		s.Capabilities = append(s.Capabilities, "repeat")
-	}
-	return s
+	o.poke()
 }
 
 func (o *outlet) open() bool {

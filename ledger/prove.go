@@ -20,6 +20,7 @@ func (l *Ledger) Prove(_ context.Context, r Receipt) (Notification, error) {
 	if !matched {
 		return Notification{}, ErrNotFound
 	}
+	l.recent.moved(n)
 	l.log.Info("proof", "id", n.ID, "provider", r.Provider, "kind", r.Kind, "state", n.State)
 	if n.State.Final() {
 		l.waiters.ended(n)
@@ -32,7 +33,11 @@ func decideProof(r Receipt, n Notification, f ProofFacts) (Change, error) {
 	if f.Known || n.State == StateSending {
 		return Change{}, nil
 	}
-	c := keep(n, r.ArrivedAt)
+	at := r.ArrivedAt
+	if n.UpdatedAt.After(at) { // a change that was written first
+		at = n.UpdatedAt
+	}
+	c := keep(n, at)
 	c.Delivery = f.Highest
 	if c.MessageID == "" {
 		c.MessageID = r.MessageID
@@ -51,7 +56,7 @@ func decideProof(r Receipt, n Notification, f ProofFacts) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	c.Settlement = &Settlement{At: r.ArrivedAt, Action: CauseProof, From: n.State, To: c.State, Actor: "provider:" + r.Provider, Evidence: evidence}
+	c.Settlement = &Settlement{At: at, Action: CauseProof, From: n.State, To: c.State, Actor: "provider:" + r.Provider, Evidence: evidence}
 	return c, nil
 }
 

@@ -57,3 +57,19 @@ type Accepter interface {
 type Repeater interface {
 	RepeatWindow() time.Duration
 }
+
+// check asks the provider whether it can send this at all.
+func (o *outlet) check(e *Event) error {
+	if c, ok := o.provider.(Checker); ok {
+		return c.Check(*e)
+	}
+	return nil
+}
+
+// repeatWindow is how long the provider honours a wire key; 0: it does not.
+func (o *outlet) repeatWindow() time.Duration {
+	if r, ok := o.provider.(Repeater); ok {
+		return r.RepeatWindow()
+	}
+	return 0
+}

@@ -7,11 +7,13 @@ import (
 	"time"
 )
 
-// repeatPutOff is how long a repeat waits that meets a closed gate: long enough that many of them cost little.
-const repeatPutOff = time.Minute
+const (
+	repeatPutOff = time.Minute      // how long a repeat waits that meets a closed gate: long enough that many of them cost little
+	repeatSpread = 10 * time.Second // over which repeats that the rate or the workers do not allow come again
+)
 
-// startRepeat asks a provider once more under the same wire key, to learn what happened. Where the gate or the workers do not
-// allow it now it is put off, and the row's policy may come first. false: nothing was done.
+// startRepeat asks a provider once more under the same wire key, to learn what happened. Where the gate, the workers or the rate
+// do not allow it now it is put off, and the row's policy may come first. false: nothing was done.
 func (l *Ledger) startRepeat(work context.Context, n Notification) (bool, error) {
 	o := l.outlets[n.Provider]
 	if o == nil || o.repeatWindow() == 0 || n.ContentGone() {
@@ -36,20 +38,32 @@ func (l *Ledger) startRepeat(work context.Context, n Notification) (bool, error)
 	case entry == Shut:
 		return true, l.reschedule(n, repeatPutOff)
 	}
-	select {
-	case o.slots <- struct{}{}:
-	default: // all workers are busy: first messages go before repeats
+	if !o.spare() {
 		if entry == AsProbe {
 			o.withdraw()
 		}
 		o.finish(n.Seq)
-		return true, l.reschedule(n, storeRetry)
+		return true, l.reschedule(n, storeRetry+time.Duration(l.random()*float64(repeatSpread)))
 	}
 	l.flight.Go(func() {
 		defer func() { <-o.slots }()
 		l.send(work, o, n, KindRepeat, entry == AsProbe, sync.OnceFunc(func() { o.finish(n.Seq) }))
 	})
 	return true, nil
+}
+
+// spare takes a worker that is free now, and a request that the rate allows now: first messages go before repeats.
+func (o *outlet) spare() bool {
+	select {
+	case o.slots <- struct{}{}:
+	default:
+		return false
+	}
+	if o.limiter != nil && !o.limiter.Allow() {
+		<-o.slots
+		return false
+	}
+	return true
 }
 
 // firstBytes returns the attempt whose bytes this one has to send: where a provider honours a key, every attempt to that account
@@ -79,16 +93,19 @@ func (l *Ledger) firstBytes(work context.Context, o *outlet, n Notification, kin
 func (l *Ledger) repeatable(work context.Context, o *outlet, n Notification) (Attempt, bool) {
 	first, err := l.store.FirstAttempt(work, n.Seq, o.provider.Account())
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		l.log.Error("repeat", "id", n.ID, "error", err)
+		l.troubles.Tell("repeat", "id", n.ID, "error", err)
 		o.restUntil(l.clock.now().Add(storeRetry))
 		return Attempt{}, false
 	}
 	age := l.clock.now().Sub(first.StartedAt)
-	if err == nil && first.Request != nil && age >= 0 && age < usable(o.repeatWindow()) && l.clock.steady() {
+	if !l.clock.steady() { // it was a moment ago: the row stays due, and the housekeeper waits until it is again
+		return Attempt{}, false
+	}
+	if err == nil && first.Request != nil && age >= 0 && age < usable(o.repeatWindow()) {
 		return first, true
 	}
 	if err := l.reschedule(n, noRepeat); err != nil {
-		l.log.Error("repeat", "id", n.ID, "error", err)
+		l.troubles.Tell("repeat", "id", n.ID, "error", err)
 	}
 	return Attempt{}, false
 }

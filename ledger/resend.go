@@ -23,12 +23,19 @@ func (l *Ledger) Resend(_ context.Context, a Act, acceptDuplicate bool) (Notific
 	if err != nil {
 		return Notification{}, err
 	}
+	var seq int64 // the parent's
 	row, err := l.store.Resend(a.ID, func(parent Notification, n int) (Change, Claim, error) {
+		seq = parent.Seq
 		return l.decideResend(a, parent, n, id, acceptDuplicate)
 	})
 	if err != nil {
 		return Notification{}, err
 	}
+	if row.Duplicate { // somebody brought the very key that this resend would have
+		return Notification{}, &ReusedError{Existing: row.Notification, Differs: []string{"dedupe_key"}}
+	}
+	l.recent.doubt(seq)
+	l.recent.made(row.Notification)
 	l.log.Info("resend", "id", row.ID, "resend_of", a.ID, "actor", a.Actor)
 	l.handOver(row.Notification)
 	return row.Notification, nil
@@ -62,6 +69,9 @@ func (l *Ledger) decideResend(a Act, parent Notification, n int, id uuid.UUID, a
 	child := parent
 	child.Seq, child.ID, child.DedupeKey, child.ResendOf = 0, id, ResendKey(parent.DedupeKey, n), parent.ID
 	child.Provider, child.State, child.Reason, child.MaybeSent = provider, StateClaimed, "", false
+	if l.store.Condition().Restored {
+		child.Reason = ReasonRestored
+	}
 	child.NextAction, child.DueAt, child.SendAt = DoSend, now, time.Time{}
 	child.ExpiresAt = now.Add(l.rulesOf(parent.Channel, parent.EventType).expiresAfter)
 	child.AttemptCount, child.Deferrals, child.Tried, child.MessageID, child.Delivery = 0, 0, "", "", NoDelivery

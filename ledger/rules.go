@@ -47,20 +47,27 @@ func expiry(n Notification) (NextAction, time.Time) {
 // nextEvidence says what an ambiguous row does next: the earliest of a repeat under its provider's live key, its
 // policy, and its expiry. A repeat comes after wait, noRepeat rules it out; since is when the row became ambiguous.
 func (l *Ledger) nextEvidence(n Notification, wait time.Duration, since time.Time) (NextAction, time.Time) {
-	action, due := expiry(n)
-	sooner := func(a NextAction, t time.Time) {
-		if due.IsZero() || t.Before(due) {
-			action, due = a, t
-		}
-	}
+	action, due := l.nextAsking(n, wait, since)
 	r := l.rulesOf(n.Channel, n.EventType)
-	if r.onAmbiguous != OnAmbiguousAsk && r.onAmbiguous != "" {
-		sooner(DoPolicy, since.Add(r.after))
+	if r.onAmbiguous == OnAmbiguousAsk || r.onAmbiguous == "" {
+		return action, due
 	}
-	if o := l.outlets[n.Provider]; wait != noRepeat && o != nil && o.repeatWindow() > 0 && !n.ContentGone() {
-		if at := l.clock.now().Add(wait); at.Before(since.Add(usable(o.repeatWindow()))) {
-			sooner(DoRepeat, at)
-		}
+	if at := since.Add(r.after); due.IsZero() || at.Before(due) || action == DoRepeat && at.Equal(due) {
+		return DoPolicy, at
+	}
+	return action, due
+}
+
+// nextAsking is nextEvidence for a row whose policy does nothing more.
+func (l *Ledger) nextAsking(n Notification, wait time.Duration, since time.Time) (NextAction, time.Time) {
+	action, due := expiry(n)
+	o := l.outlets[n.Provider]
+	if wait == noRepeat || o == nil || o.repeatWindow() == 0 || n.ContentGone() {
+		return action, due
+	}
+	at := l.clock.now().Add(wait)
+	if at.Before(since.Add(usable(o.repeatWindow()))) && (due.IsZero() || at.Before(due)) {
+		return DoRepeat, at
 	}
 	return action, due
 }

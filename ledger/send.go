@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 )
 
@@ -17,7 +18,6 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	defer func() {
 		if probe && !reported {
 			o.withdraw()
-			o.poke()
 		}
 	}()
 	first, ok := l.firstBytes(work, o, n, kind)
@@ -29,7 +29,7 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	req, err := build(o.provider, order)
 	var panicked *panicError
 	if err != nil && !errors.As(err, &panicked) {
-		l.unbuildable(n, o, err)
+		l.unbuildable(n, o, err, finish)
 		return
 	}
 	if req != nil {
@@ -45,7 +45,9 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 		return
 	}
 	Reach(PointAttemptOpened)
-	n.State, n.AttemptCount, n.Version, n.Provider, n.NextAction, n.DueAt = StateSending, a.Number, n.Version+1, o.name, DoNothing, time.Time{}
+	n.State, n.Reason, n.AttemptCount, n.Version, n.Provider = StateSending, "", a.Number, n.Version+1, o.name
+	n.NextAction, n.DueAt, n.UpdatedAt = DoNothing, time.Time{}, a.StartedAt
+	l.recent.moved(n)
 	r := Result{Outcome: Deferred, Phase: NotWritten}
 	if panicked == nil {
 		r = l.call(work, o, n, req)
@@ -58,6 +60,7 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	row, closed := l.closeAttempt(work, o, n, a, r, first != nil)
 	finish()
 	if closed {
+		l.recent.moved(row)
 		l.waiters.ended(row)
 		l.moveOn(row)
 	}
@@ -79,10 +82,16 @@ func (l *Ledger) order(n Notification, a Attempt, first *Attempt) Order {
 	return order
 }
 
-// panicError is a panic of an adapter.
+// panicError is a panic of an adapter. Its text is kept only where the runtime wrote it: any other may hold what the adapter
+// had in its hands.
 type panicError struct{ value any }
 
-func (p *panicError) Error() string { return fmt.Sprintf("the adapter panicked: %v", p.value) }
+func (p *panicError) Error() string {
+	if e, ok := p.value.(runtime.Error); ok {
+		return "the adapter panicked: " + e.Error()
+	}
+	return fmt.Sprintf("the adapter panicked: %T", p.value)
+}
 
 func build(p Provider, order Order) (req Request, err error) {
 	defer func() {
@@ -106,14 +115,14 @@ func (l *Ledger) call(work context.Context, o *outlet, n Notification, req Reque
 			r = Result{Outcome: Ambiguous, Reason: ReasonUnreadableAnswer, Error: (&panicError{v}).Error()}
 		}
 	}()
-	return o.provider.Send(ctx, req)
+	return o.provider.Send(ctx, req).sound()
 }
 
 // notTaken deals with a take that did not happen: the row is read again. Somebody may have moved it; if he held it and let it
 // go again, it is due as it was.
 func (l *Ledger) notTaken(o *outlet, n Notification, err error) {
 	if !errors.Is(err, ErrMoved) {
-		l.log.Error("take", "id", n.ID, "provider", o.name, "error", err)
+		l.troubles.Tell("take", "id", n.ID, "provider", o.name, "error", err)
 		o.restUntil(l.clock.now().Add(storeRetry))
 	}
 	for _, x := range []*outlet{o, l.outlets[n.Provider]} {
@@ -125,11 +134,12 @@ func (l *Ledger) notTaken(o *outlet, n Notification, err error) {
 }
 
 // unbuildable fails a row that its adapter can never send. There is no attempt.
-func (l *Ledger) unbuildable(n Notification, o *outlet, cause error) {
+func (l *Ledger) unbuildable(n Notification, o *outlet, cause error, finish func()) {
 	now := l.clock.now()
-	row, err := l.store.Settle(n.ID, func(cur Notification) (Change, error) {
+	moved := false
+	row, err := l.settle(n.ID, func(cur Notification) (Change, error) {
 		to, ok := Next(cur.State, CauseUnbuildable, cur.MaybeSent)
-		if !ok || cur.Version != n.Version {
+		if moved = !ok || cur.Version != n.Version; moved {
 			return Change{}, nil
 		}
 		c := keep(cur, now)
@@ -137,7 +147,11 @@ func (l *Ledger) unbuildable(n Notification, o *outlet, cause error) {
 		c.Settlement = &Settlement{At: now, Action: CauseUnbuildable, From: cur.State, To: to, Actor: actorSelf, Reason: shorten(cause.Error())}
 		return c, nil
 	})
+	if err == nil && moved {
+		err = ErrMoved
+	}
 	if err != nil {
+		finish()
 		l.notTaken(o, n, err)
 		return
 	}
@@ -198,7 +212,7 @@ func (l *Ledger) writeClose(work context.Context, c Closing, decide func(CloseFa
 	defer l.unclosed.Add(-1)
 	var stopping time.Time
 	for {
-		l.log.Error("close is not written yet", "id", c.ID, "attempt", c.Number, "error", err)
+		l.troubles.Tell("close is not written yet", "id", c.ID, "attempt", c.Number, "error", err)
 		time.Sleep(storeRetry)
 		row, err = l.store.Close(c, decide)
 		if err == nil || errors.Is(err, ErrMoved) {
@@ -220,28 +234,4 @@ func (l *Ledger) logAttempt(n Notification, a Attempt) {
 	l.log.Info("attempt", "id", n.ID, "number", a.Number, "kind", a.Kind, "provider", a.Provider, "channel", n.Channel,
 		"outcome", a.Outcome.String(), "phase", a.Phase, "status", a.Status, "code", a.Code, "error", a.Error,
 		"ms", a.EndedAt.Sub(a.StartedAt).Milliseconds(), "state", n.State, "reason", n.Reason)
-}
-
-// handOver gives a claimed row to its outlet, now or when it is due.
-func (l *Ledger) handOver(n Notification) {
-	o := l.outlets[n.Provider]
-	if o == nil {
-		return
-	}
-	if n.DueAt.After(l.clock.now()) {
-		o.schedule(n.DueAt)
-	} else {
-		o.offer(n)
-	}
-	l.houseAt(n.ExpiresAt)
-}
-
-// moveOn gives a row that was moved to whoever does its next action.
-func (l *Ledger) moveOn(n Notification) {
-	switch {
-	case n.State == StateClaimed:
-		l.handOver(n)
-	case !n.DueAt.IsZero():
-		l.houseAt(n.DueAt)
-	}
 }

@@ -29,12 +29,18 @@ func (l *Ledger) Settle(ctx context.Context, a Act) (Notification, error) {
 	if err := a.validate(); err != nil {
 		return Notification{}, err
 	}
-	n, err := l.store.Settle(a.ID, func(n Notification) (Change, error) { return l.decideAct(a, n) })
+	n, err := l.settleOne(a)
 	var state *StateError
 	var version *VersionError
 	if errors.As(err, &state) || errors.As(err, &version) {
 		return l.again(ctx, a, err)
 	}
+	return n, err
+}
+
+// settleOne settles a row and hands it on.
+func (l *Ledger) settleOne(a Act) (Notification, error) {
+	n, err := l.settle(a.ID, func(n Notification) (Change, error) { return l.decideAct(a, n) })
 	if err != nil {
 		return Notification{}, err
 	}
@@ -45,6 +51,15 @@ func (l *Ledger) Settle(ctx context.Context, a Act) (Notification, error) {
 	}
 	l.moveOn(n)
 	return n, nil
+}
+
+// settle settles in the store, and in memory.
+func (l *Ledger) settle(id uuid.UUID, decide func(Notification) (Change, error)) (Notification, error) {
+	n, err := l.store.Settle(id, decide)
+	if err == nil {
+		l.recent.moved(n)
+	}
+	return n, err
 }
 
 func (a *Act) validate() error {
@@ -101,6 +116,7 @@ func (l *Ledger) decideAct(a Act, n Notification) (Change, error) {
 		if due.After(now) {
 			c.Reason = ReasonScheduled
 		}
+		l.settleIn(&c, n)
 	case CauseCancel:
 		c.State, c.Reason, c.NextAction, c.DueAt = to, "", DoNothing, time.Time{}
 	case CauseRelease:
@@ -132,24 +148,47 @@ func (l *Ledger) release(c *Change, a Act, n Notification, now time.Time) error 
 	c.claimed(ReasonReleased, now, expires)
 	n.MaybeSent = false
 	c.Provider = l.firstChoice(n)
+	l.settleIn(c, n)
 	return nil
 }
 
-// again answers an action that the row does not allow: when the last settlement is this very action by itself, the
-// row is where the caller wanted it.
+// again answers an action that the row does not allow: when this very action brought the row where it is, the caller has
+// what he wanted.
 func (l *Ledger) again(ctx context.Context, a Act, refused error) (Notification, error) {
 	r, err := l.store.Get(ctx, a.ID)
 	if err != nil {
 		return Notification{}, err
 	}
-	last := len(r.Settlements) - 1
 	var version *VersionError
-	if last >= 0 && r.Settlements[last].Action == a.Action && !errors.As(refused, &version) ||
-		last >= 0 && r.Settlements[last].Action == a.Action && a.IfMatch == r.Version-1 {
-		l.repeats.addTo(&r.Notification)
-		return r.Notification, nil
+	if errors.As(refused, &version) && (a.IfMatch != r.Version-1 || !lastMove(&r)) || !a.did(&r) {
+		return Notification{}, refused
 	}
-	return Notification{}, refused
+	l.repeats.addTo(&r.Notification)
+	return r.Notification, nil
+}
+
+// did reports whether the last settlement that moved the row was this action, with the same particulars. A policy's release
+// accepts a duplicate where a person's says that nothing was sent, so it is another.
+func (a *Act) did(r *Record) bool {
+	for i := len(r.Settlements) - 1; i >= 0; i-- {
+		s := &r.Settlements[i]
+		if s.From == s.To {
+			continue
+		}
+		return s.Action == a.Action && !(a.Action == CauseRelease && s.byPolicy()) &&
+			(a.MessageID == "" || a.MessageID == r.MessageID) && (a.ExpiresAt.IsZero() || milli(a.ExpiresAt).Equal(r.ExpiresAt))
+	}
+	return false
+}
+
+// lastMove reports whether nothing has moved the row since its last settlement: only claimed rows are left by attempts.
+func lastMove(r *Record) bool {
+	if len(r.Settlements) == 0 {
+		return false
+	}
+	s := &r.Settlements[len(r.Settlements)-1]
+	attempted := len(r.Attempts) > 0 && !r.Attempts[len(r.Attempts)-1].StartedAt.Before(s.At)
+	return s.From != s.To && s.To == r.State && !(s.To == StateClaimed && attempted)
 }
 
 // checkText applies the rules of names to what people write.

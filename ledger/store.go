@@ -103,7 +103,8 @@ type DueQuery struct {
 	Lane     Lane
 	At       time.Time
 	Limit    int
-	Movable  bool // only rows that another provider may take: not pinned, and surely not sent
+	Movable  bool      // only rows that another provider may take: not pinned, and surely not sent
+	Channels []Channel // with Movable: only rows of these
 }
 
 // Condition is what a store can do.

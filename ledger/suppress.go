@@ -1,33 +1,61 @@
 package ledger
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
-// maxSuppressed bounds the list that waits for its commit; beyond it repeats are still answered, but not counted.
-const maxSuppressed = 50_000
+const (
+	maxSuppressed = 50_000 // rows with repeats that wait for their commit; a repeat of a further one is answered, but not counted
+	crowded       = 2_000  // entries that wait; beyond it a row lists only its newest repeat, so that a storm of them costs little
+)
 
-// suppressions collects repeats that sent nothing until the housekeeper writes them, so that a repeat costs a read.
+// suppressions collects repeats that sent nothing until the housekeeper writes them, so that a repeat costs a read at most.
 type suppressions struct {
 	wake chan struct{} // there is something to write
 
-	mu    sync.Mutex
-	list  []Suppressed
-	count map[int64]int64 // by row, not written yet
+	mu     sync.Mutex
+	rows   map[int64]*suppressedRow
+	listed int
+}
+
+type suppressedRow struct {
+	count int64
+	list  []Suppressed // the newest last, at most MaxDuplicates
 }
 
 func (s *suppressions) add(r Suppressed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.list) >= maxSuppressed {
-		return
-	}
-	if s.count == nil {
-		s.count = map[int64]int64{}
-	}
-	s.list = append(s.list, r)
-	s.count[r.Seq]++
+	s.note(r)
 	select {
 	case s.wake <- struct{}{}:
 	default:
+	}
+}
+
+func (s *suppressions) note(r Suppressed) {
+	row := s.rows[r.Seq]
+	if row == nil {
+		if len(s.rows) >= maxSuppressed {
+			return
+		}
+		if s.rows == nil {
+			s.rows = map[int64]*suppressedRow{}
+		}
+		row = &suppressedRow{}
+		s.rows[r.Seq] = row
+	}
+	row.count += max(r.Count, 1)
+	r.Count = 1
+	switch {
+	case len(row.list) > 0 && s.listed >= crowded:
+		row.list[len(row.list)-1] = r
+	case len(row.list) >= MaxDuplicates:
+		row.list = append(row.list[1:], r)
+	default:
+		row.list = append(row.list, r)
+		s.listed++
 	}
 }
 
@@ -35,22 +63,32 @@ func (s *suppressions) add(r Suppressed) {
 func (s *suppressions) addTo(n *Notification) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.count[n.Seq]; c > 0 {
-		n.Duplicates += c
-		for i := len(s.list) - 1; i >= 0; i-- {
-			if s.list[i].Seq == n.Seq {
-				n.DuplicateAt = s.list[i].At
-				break
-			}
-		}
+	if row := s.rows[n.Seq]; row != nil {
+		n.Duplicates += row.count
+		n.DuplicateAt = row.last()
 	}
 }
 
-// take empties the list for writing.
+func (r *suppressedRow) last() time.Time { return r.list[len(r.list)-1].At }
+
+// take empties the collection for writing. The first entry of a row stands for the repeats that are not listed too.
 func (s *suppressions) take() []Suppressed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := s.list
-	s.list, s.count = nil, nil
+	list := make([]Suppressed, 0, s.listed)
+	for _, row := range s.rows {
+		row.list[0].Count = row.count - int64(len(row.list)-1)
+		list = append(list, row.list...)
+	}
+	s.rows, s.listed = nil, 0
 	return list
+}
+
+// giveBack takes what could not be written.
+func (s *suppressions) giveBack(list []Suppressed) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range list {
+		s.note(r)
+	}
 }

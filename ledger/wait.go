@@ -16,17 +16,25 @@ type waiting struct {
 	done  chan struct{}
 	row   Notification // valid once done is closed
 	users int          // callers inside wait
+	early bool         // made before the row was handed to the loop: its end cannot have been missed
 }
 
 // expect makes an entry before the row is handed to the loop, so that its end cannot be missed.
 func (w *waiters) expect(seq int64) *waiting {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.rows == nil {
-		w.rows = map[int64]*waiting{}
-	}
+	e := w.entry(seq)
+	e.early = true
+	return e
+}
+
+// entry returns the row's entry, made where there is none. The caller has the lock.
+func (w *waiters) entry(seq int64) *waiting {
 	e := w.rows[seq]
 	if e == nil {
+		if w.rows == nil {
+			w.rows = map[int64]*waiting{}
+		}
 		e = &waiting{done: make(chan struct{})}
 		w.rows[seq] = e
 	}
@@ -44,18 +52,13 @@ func (w *waiters) ended(n Notification) {
 	}
 }
 
-// enter counts a caller in; known is false when nobody had made an entry before.
-func (w *waiters) enter(seq int64) (e *waiting, known bool) {
+// enter counts a caller in. expected is false when the row may have ended before the entry was made.
+func (w *waiters) enter(seq int64) (e *waiting, expected bool) {
 	w.mu.Lock()
-	e, known = w.rows[seq]
-	w.mu.Unlock()
-	if !known {
-		e = w.expect(seq)
-	}
-	w.mu.Lock()
+	defer w.mu.Unlock()
+	e = w.entry(seq)
 	e.users++
-	w.mu.Unlock()
-	return e, known
+	return e, e.early
 }
 
 // leave counts a caller out and drops an entry that nobody waits for.

@@ -36,7 +36,7 @@ func (s *InfraiSettings) New(_ string, c Common) (ledger.Provider, error) {
 		base = infraiBaseURL
 	}
 	return &infrai{
-		settings: *s, base: base, window: c.RepeatWindow,
+		settings: *s, base: base, window: c.RepeatWindow, account: fingerprint("infrai", base, string(s.APIKey)),
 		sender: newSender(c.Dial, true, s.APIKey),
 	}, nil
 }
@@ -47,12 +47,13 @@ type infrai struct {
 	settings InfraiSettings
 	base     string
 	window   time.Duration
+	account  [8]byte
 	sender   *sender
 }
 
 // Account implements ledger.Provider: another project key may mean another memory of keys.
 func (p *infrai) Account() [8]byte {
-	return fingerprint("infrai", p.base, string(p.settings.APIKey))
+	return p.account
 }
 
 // RepeatWindow implements ledger.Repeater; 0: the key is sent, but nobody relies on it.

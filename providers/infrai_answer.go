@@ -39,7 +39,7 @@ func readInfrai(x *exchange) ledger.Result {
 		return r
 	}
 	var a infraiAnswer
-	readable := x.whole && json.Unmarshal(x.body, &a) == nil && a.OK != nil
+	readable := x.whole && readJSON(x.body, &a) == nil && a.OK != nil
 	switch {
 	case readable && *a.OK:
 		return readInfraiOK(x, a)
@@ -59,7 +59,7 @@ func readInfraiOK(x *exchange, a infraiAnswer) ledger.Result {
 	if x.status < 200 || x.status > 299 || given(a.Error) {
 		return r // yes and no in one answer
 	}
-	if json.Unmarshal(a.Data, &data) != nil {
+	if readJSON(a.Data, &data) != nil {
 		r.Reason = ledger.ReasonUnreadableAnswer
 		return r
 	}
@@ -124,10 +124,10 @@ func errorCode(raw json.RawMessage) string {
 		Code string `json:"code"`
 	}
 	var s string
-	if json.Unmarshal(raw, &e) == nil {
+	if readJSON(raw, &e) == nil {
 		return plainCode(e.Code)
 	}
-	if json.Unmarshal(raw, &s) == nil {
+	if readJSON(raw, &s) == nil {
 		return plainCode(s)
 	}
 	return ""

@@ -36,6 +36,15 @@ func parseSecrets(s string) ([][]byte, error) {
 	return keys, nil
 }
 
+// words are the secrets as a receiver, which shares them, may write them into an answer: with the prefix or without.
+func words(s Secret) []Secret {
+	var out []Secret
+	for _, word := range strings.Fields(string(s)) {
+		out = append(out, Secret(word), Secret(strings.TrimPrefix(word, secretPrefix)))
+	}
+	return out
+}
+
 // sign returns the value of webhook-signature: one signature for each key, so that a receiver that knows either
 // the old or the new secret is content.
 func sign(keys [][]byte, id string, at time.Time, body []byte) string {

@@ -13,6 +13,10 @@ import (
 const (
 	auditRows = 200 // of one read transaction
 	afterSeq  = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.seq > $1 ORDER BY n.seq LIMIT $2`
+	resendsOf = `SELECT p.seq, n.id FROM notifications p CROSS JOIN notifications n ON n.resend_of = p.id
+ WHERE n.resend_of IS NOT NULL AND p.seq BETWEEN $1 AND $2 ORDER BY p.seq, n.resend_number`
+	lostContents = `SELECT notification, recipient, recipient_key, message, metadata, content_hash FROM contents
+ WHERE notification BETWEEN $1 AND $2 AND NOT EXISTS (SELECT 1 FROM notifications WHERE seq = notification)`
 )
 
 // Audit hands every row with its history to visit, page by page so that the log can shrink in between, then what belongs to
@@ -82,18 +86,14 @@ func (r reader) records(list []ledger.Notification, after, last int64) (page, lo
 
 // resends reads the resends of each row in a range.
 func (r reader) resends(first, last int64) (map[int64][]uuid.UUID, error) {
-	return pieces(r, `SELECT p.seq, n.id FROM notifications n JOIN notifications p ON p.id = n.resend_of
- WHERE n.resend_of IS NOT NULL AND p.seq BETWEEN $1 AND $2 ORDER BY p.seq, n.resend_number`, first, last,
-		func(u *uuid.UUID) []any { return []any{toID{u}} })
+	return pieces(r, resendsOf, first, last, func(u *uuid.UUID) []any { return []any{toID{u}} })
 }
 
 // contents reads the messages of a range, to find those without a row.
 func (r reader) contents(first, last int64) (map[int64]ledger.Notification, error) {
-	found, err := pieces(r, `SELECT notification, recipient, recipient_key, message, metadata, content_hash FROM contents
- WHERE notification BETWEEN $1 AND $2 AND NOT EXISTS (SELECT 1 FROM notifications WHERE seq = notification)`, first, last,
-		func(n *ledger.Notification) []any {
-			return []any{&n.Recipient, &n.RecipientKey, toBytes{&n.Message}, toBytes{&n.Metadata}, to16{&n.ContentHash}}
-		})
+	found, err := pieces(r, lostContents, first, last, func(n *ledger.Notification) []any {
+		return []any{&n.Recipient, &n.RecipientKey, toBytes{&n.Message}, toBytes{&n.Metadata}, to16{&n.ContentHash}}
+	})
 	out := map[int64]ledger.Notification{}
 	for seq, list := range found {
 		out[seq] = list[0]

@@ -23,7 +23,7 @@ func Backup(ctx context.Context, o Options, to string) (err error) {
 	if !found {
 		return ErrNoLedger
 	}
-	useOFDLocks(o.Log)
+	setProcess(o.Log)
 	if _, err := peek(ctx, o.Path, o.hooks.version); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func (w *writer) failed(cause error) error {
 	if err == nil {
 		return unavailable(cause)
 	}
-	w.store.log.Error("the barrier failed too: nothing is written until it holds", "error", err)
+	w.store.troubles.Tell("the barrier failed too: nothing is written until it holds", "error", err)
 	unknown := fmt.Errorf("%w: %w", ledger.ErrUnknown, cause)
 	w.mu.Lock()
 	w.unknown = unknown
@@ -27,7 +27,7 @@ func (w *writer) failed(cause error) error {
 // resolve tries the barrier again.
 func (w *writer) resolve() {
 	if err := w.barrier(); err != nil {
-		w.store.log.Error("the barrier failed again", "error", err)
+		w.store.troubles.Tell("the barrier failed again", "error", err)
 		return
 	}
 	w.store.log.Warn("the barrier holds: what could not be committed is gone for certain")
@@ -89,7 +89,7 @@ func (w *writer) remember(generation int64) {
 		return
 	}
 	if err := w.store.lock.remember(w.generation); err != nil {
-		w.store.log.Warn("the lock file is behind", "error", err)
+		w.store.troubles.Tell("the lock file is behind", "error", err)
 	}
 }
 

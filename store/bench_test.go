@@ -3,28 +3,18 @@ package store
 import (
 	"context"
 	"fmt"
-	"sync"
 	"testing"
 
 	"sendonce/ledger"
 )
 
-// together runs do for n calls at a time, as many callers that wait for one another's commits do.
-func together(n, total int, do func(i int)) {
-	var all sync.WaitGroup
-	next := make(chan int)
-	for range n {
-		all.Go(func() {
-			for i := range next {
-				do(i)
-			}
-		})
+func BenchmarkClaim_1Caller(b *testing.B) {
+	s := opened(b, created(b))
+	for i := range b.N {
+		if _, err := s.Claim([]ledger.Claim{claimOf(i)}); err != nil {
+			b.Fatal(err)
+		}
 	}
-	for i := range total {
-		next <- i
-	}
-	close(next)
-	all.Wait()
 }
 
 func BenchmarkClaim_64Callers(b *testing.B) {

@@ -7,10 +7,11 @@ import (
 )
 
 const (
-	byKey   = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.dedupe_key = $1 AND n.source = $2`
-	byOther = byKey + ` AND (n.recipe = $3 OR n.recipe = '` + ledger.RecipeGiven + `')`
-	byID    = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.id = $1`
-	bySeq   = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.seq = $1`
+	byKey    = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.dedupe_key = $1 AND n.source = $2`
+	seqByKey = `SELECT seq FROM notifications WHERE dedupe_key = $1 AND source = $2`
+	byOther  = byKey + ` AND (n.recipe = $3 OR n.recipe = '` + ledger.RecipeGiven + `')`
+	byID     = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.id = $1`
+	bySeq    = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.seq = $1`
 )
 
 // notification reads one row.
@@ -34,11 +35,16 @@ func prior(q queries, c *ledger.Claim, own bool) (ledger.Notification, bool, err
 
 // Prior finds the row that has one of the claim's keys. What it does not find proves nothing: only Claim does.
 func (s *Store) Prior(ctx context.Context, c ledger.Claim) (ledger.Notification, bool, error) {
-	n, found, err := notification(s.reader(ctx), byKey, c.DedupeKey, c.Source)
-	if found || err != nil || len(c.Others) == 0 {
-		return n, found, err
+	r := s.reader(ctx)
+	var seq int64 // alone: the whole row has forty columns, and most claims are new
+	found, err := oneRow(r, seqByKey, []any{c.DedupeKey, c.Source}, toInt[int64]{&seq})
+	switch {
+	case err != nil:
+		return ledger.Notification{}, false, err
+	case found:
+		return notification(r, bySeq, seq)
 	}
-	return prior(s.reader(ctx), &c, false)
+	return prior(r, &c, false)
 }
 
 // Claim makes a row for each claim whose keys nobody has, all in one commit.

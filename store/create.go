@@ -19,7 +19,7 @@ func Create(o Options) (err error) {
 	if err := o.complete(); err != nil {
 		return err
 	}
-	useOFDLocks(o.Log)
+	setProcess(o.Log)
 	lock, err := openLock(o.Path + ".lock")
 	if err != nil {
 		return err

@@ -13,16 +13,14 @@ import (
 // Why a ledger is not opened. Each says what a person can do.
 var (
 	ErrLocked   = errors.New("another process has this ledger open: stop it first, or use its API")
-	ErrMissing  = errors.New("the ledger is missing, and an empty one would send everything again: put the file or a backup back")
-	ErrNoLedger = fmt.Errorf("there is no ledger yet: make one with `sendonce init` (%w)", errAbsent)
+	ErrMissing  = errors.New("the ledger is missing, and an empty one would send everything again: put the file or a backup back; to begin with nothing on purpose, remove its lock file")
+	ErrNoLedger = errors.New("there is no ledger yet: make one with `sendonce init`")
 	ErrExists   = errors.New("there is a ledger already: it is left as it is")
 	ErrNewer    = errors.New("the ledger was written by a newer sendonce: use that version; nothing was changed")
 	ErrDamaged  = errors.New("the ledger is damaged: stop, keep the files, and restore a backup")
 	ErrForeign  = errors.New("the file is not a sendonce ledger: give the right path")
 	ErrPlatform = errors.New("this platform has no file locks that sendonce knows: it runs on Linux, macOS and FreeBSD")
 )
-
-var errAbsent = errors.New("no database file and no lock file")
 
 // Why a write is refused while the store is open. Each wraps ledger.ErrUnavailable: surely not written.
 var (

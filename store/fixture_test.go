@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -89,4 +90,28 @@ func closingOf(n ledger.Notification, o ledger.Outcome, messageIDs ...string) le
 
 func toSent(ledger.CloseFacts) ledger.Change {
 	return ledger.Change{State: ledger.StateSent, At: at0, ConfirmedAt: at0}
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// together runs do for n calls at a time, as many callers that wait for one another's commits do.
+func together(n, total int, do func(i int)) {
+	var all sync.WaitGroup
+	next := make(chan int)
+	for range n {
+		all.Go(func() {
+			for i := range next {
+				do(i)
+			}
+		})
+	}
+	for i := range total {
+		next <- i
+	}
+	close(next)
+	all.Wait()
 }

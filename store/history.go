@@ -7,7 +7,14 @@ import (
 const (
 	attemptColumns = `notification, number, kind, provider, account, request_hash, request, started_at, ended_at, outcome, phase, status,
  code, message_id, error, answer`
-	attemptByNumber = `SELECT ` + attemptColumns + ` FROM attempts WHERE notification = $1 AND number = $2`
+	attemptsOf = `SELECT notification, ` + attemptColumns + ` FROM attempts WHERE notification BETWEEN $1 AND $2 ORDER BY notification, number`
+	receiptsOf = `SELECT notification, provider, event_key, fact_key, number, message_id, kind, delivery, code, provider_at, arrived_at, body
+ FROM receipts WHERE notification IS NOT NULL AND notification BETWEEN $1 AND $2 ORDER BY notification, id`
+	settlementsOf = `SELECT notification, at, action, from_state, to_state, actor, person, reason, evidence
+ FROM settlements WHERE notification BETWEEN $1 AND $2 ORDER BY notification, id`
+	suppressedOf = `SELECT notification, notification, at, caller, differs FROM duplicates WHERE notification BETWEEN $1 AND $2 ORDER BY notification, id`
+	messageIDsOf = `SELECT notification, message_id, provider, notification, number FROM message_ids
+ WHERE notification BETWEEN $1 AND $2 ORDER BY notification, number, message_id`
 )
 
 func attemptTargets(a *ledger.Attempt) []any {
@@ -52,24 +59,19 @@ type owned[T any] struct {
 
 // history reads what belongs to the rows from first to last, whether those rows exist or not.
 func (r reader) history(first, last int64) (h history, err error) {
-	if h.attempts, err = pieces(r, "SELECT notification, "+attemptColumns+" FROM attempts WHERE notification BETWEEN $1 AND $2 ORDER BY notification, number",
-		first, last, attemptTargets); err != nil {
+	if h.attempts, err = pieces(r, attemptsOf, first, last, attemptTargets); err != nil {
 		return h, err
 	}
-	if h.receipts, err = pieces(r, `SELECT notification, provider, event_key, fact_key, number, message_id, kind, delivery, code, provider_at, arrived_at, body
- FROM receipts WHERE notification IS NOT NULL AND notification BETWEEN $1 AND $2 ORDER BY notification, id`, first, last, receiptTargets); err != nil {
+	if h.receipts, err = pieces(r, receiptsOf, first, last, receiptTargets); err != nil {
 		return h, err
 	}
-	if h.settlements, err = pieces(r, `SELECT notification, at, action, from_state, to_state, actor, person, reason, evidence
- FROM settlements WHERE notification BETWEEN $1 AND $2 ORDER BY notification, id`, first, last, settlementTargets); err != nil {
+	if h.settlements, err = pieces(r, settlementsOf, first, last, settlementTargets); err != nil {
 		return h, err
 	}
-	if h.suppressed, err = pieces(r, "SELECT notification, notification, at, caller, differs FROM duplicates WHERE notification BETWEEN $1 AND $2 ORDER BY notification, id",
-		first, last, suppressedTargets); err != nil {
+	if h.suppressed, err = pieces(r, suppressedOf, first, last, suppressedTargets); err != nil {
 		return h, err
 	}
-	h.messageIDs, err = pieces(r, `SELECT notification, message_id, provider, notification, number FROM message_ids
- WHERE notification BETWEEN $1 AND $2 ORDER BY notification, number, message_id`, first, last, messageIDTargets)
+	h.messageIDs, err = pieces(r, messageIDsOf, first, last, messageIDTargets)
 	return h, err
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+
+	"sendonce/ledger"
 )
 
 // Open opens a ledger for service and keeps every other process from doing so. ErrLocked, ErrMissing, ErrNoLedger, ErrNewer,
@@ -19,12 +21,15 @@ func Open(o Options) (*Store, error) {
 	if !ledgerThere && !lockThere {
 		return nil, ErrNoLedger
 	}
-	useOFDLocks(o.Log)
+	setProcess(o.Log)
 	lock, err := openLock(o.Path + ".lock")
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: o.Path, log: o.Log, lock: lock, fullCheckMax: o.hooks.fullCheckMax, maxScan: o.hooks.maxScan, stopChecks: func() {}}
+	s := &Store{
+		path: o.Path, log: o.Log, troubles: ledger.NewTroubles(o.Log), lock: lock,
+		fullCheckMax: o.hooks.fullCheckMax, maxScan: o.hooks.maxScan, stopChecks: func() {},
+	}
 	if err := s.open(o); err != nil {
 		return nil, errors.Join(err, s.closeFiles())
 	}
@@ -57,9 +62,7 @@ func (s *Store) open(o Options) error {
 		return err
 	}
 	s.space = newSpace(filepath.Dir(s.path), o.Reserve)
-	if s.writer, err = newWriter(ctx, s, o.hooks); err != nil {
-		return opening(err)
-	}
+	s.writer = newWriter(ctx, s, o.hooks)
 	if err := s.recognise(); err != nil {
 		return err
 	}
@@ -80,7 +83,7 @@ func OpenReadOnly(o Options) (*Store, error) {
 	if !found {
 		return nil, ErrNoLedger
 	}
-	useOFDLocks(o.Log)
+	setProcess(o.Log)
 	ctx := context.Background()
 	if _, err := peek(ctx, o.Path, o.hooks.version); err != nil {
 		return nil, err
@@ -95,12 +98,9 @@ func OpenReadOnly(o Options) (*Store, error) {
 	return s, nil
 }
 
-// connect opens the readers and the writer's pool of one.
+// connect opens the writer's connection and the readers' pool.
 func (s *Store) connect(ctx context.Context) (err error) {
-	if s.writes, err = connect(s.path, 1, writerPragmas(), "_txlock", "immediate"); err != nil {
-		return err
-	}
-	if err := s.writes.PingContext(ctx); err != nil { // first: it makes the log that readers need
+	if s.writes, err = openConnection(ctx, s.path); err != nil { // first: it makes the log that readers need
 		return err
 	}
 	if s.reads, err = connect(s.path, readers, readerPragmas()); err != nil {

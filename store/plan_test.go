@@ -57,10 +57,15 @@ func TestPlans_UseTheirIndex(t *testing.T) {
 		{name: "claimed at start", query: dueRows, index: []string{"notifications_expires"}, scan: "SCAN n USING INDEX notifications_expires"},
 		{name: "oldest unknown", query: oldestUnknown, index: []string{"notifications_waiting (state=?)"}},
 		{name: "audit", query: afterSeq, index: []string{"INTEGER PRIMARY KEY (rowid>?)"}},
-		{name: "attempt", query: attemptByNumber, index: []string{"PRIMARY KEY (notification=? AND number=?)"}},
-		{name: "resends", query: "SELECT id FROM notifications WHERE resend_of = $1 ORDER BY resend_number", index: []string{"notifications_resends (resend_of=?)"}},
-		{name: "settlements of", query: "SELECT id FROM settlements WHERE notification BETWEEN $1 AND $2 ORDER BY notification, id", index: []string{"settlements_of (notification>? AND notification<?)"}},
-		{name: "message ids of", query: "SELECT number FROM message_ids WHERE notification BETWEEN $1 AND $2", index: []string{"message_ids_of (notification>? AND notification<?)"}},
+		{name: "first attempt", query: firstAttempt, index: []string{"PRIMARY KEY (notification=?)"}},
+		{name: "resends of one", query: resendsByID, index: []string{"notifications_resends (resend_of=?)"}},
+		{name: "attempts of", query: attemptsOf, index: []string{"PRIMARY KEY (notification>? AND notification<?)"}},
+		{name: "receipts of", query: receiptsOf, index: []string{"receipts_of (notification>? AND notification<?)"}},
+		{name: "settlements of", query: settlementsOf, index: []string{"settlements_of (notification>? AND notification<?)"}},
+		{name: "repeats of", query: suppressedOf, index: []string{"duplicates_of (notification>? AND notification<?)"}},
+		{name: "message ids of", query: messageIDsOf, index: []string{"message_ids_of (notification>? AND notification<?)"}},
+		{name: "resends of", query: resendsOf, index: []string{"p USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "notifications_resends (resend_of=?)"}},
+		{name: "lost contents", query: lostContents, index: []string{"contents USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"}},
 	} {
 		steps := strings.Join(plan(t, s.reads, c.query), "\n")
 		for _, index := range c.index {

@@ -31,7 +31,7 @@ func (s *Store) write(rows int, do func(*tx) error) error {
 	if w == nil {
 		return errReadOnly
 	}
-	if err, _ := w.condition(); err != nil {
+	if _, err := w.condition(); err != nil {
 		return err
 	}
 	op := &operation{do: do, rows: rows, done: make(chan struct{})}
@@ -56,6 +56,9 @@ func (s *Store) claim(rows int, do func(*tx) error) error {
 		return errShutDown
 	default:
 		return ledger.ErrOverload
+	}
+	if w.hooks.queued != nil {
+		w.hooks.queued()
 	}
 	return w.wait(op)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,23 +14,39 @@ import (
 
 // reader runs queries for one call: over the readers' pool, or inside its short read transaction.
 type reader struct {
-	ctx context.Context
-	s   *Store
-	tx  *sql.Tx
+	ctx    context.Context
+	s      *Store
+	tx     *sql.Tx
+	missed *[]string // queries that met no prepared statement; with tx only
 }
 
 func (s *Store) reader(ctx context.Context) reader { return reader{ctx: ctx, s: s} }
 
 // query runs a query that is prepared once. Its text must be one of the few that stand in this package.
-func (r reader) query(query string, args ...any) (*sql.Rows, error) {
-	st, err := r.s.prepare(r.ctx, query)
+//
+// Preparing takes a connection of the pool. Whoever has one already, for a transaction, must not wait for a second: as many
+// first calls at once as there are connections would wait for each other for ever.
+func (r reader) query(query string, args ...any) (rows, error) {
+	found, err := r.run(query, args)
 	if err != nil {
-		return nil, err
+		return nil, err // not a nil pointer in an interface
 	}
-	if r.tx != nil {
-		st = r.tx.StmtContext(r.ctx, st)
+	return found, nil
+}
+
+func (r reader) run(query string, args []any) (*sql.Rows, error) {
+	if r.tx == nil {
+		st, err := r.s.prepare(r.ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		return st.QueryContext(r.ctx, args...)
 	}
-	return st.QueryContext(r.ctx, args...)
+	if st, ok := r.s.prepared.Load(query); ok {
+		return r.tx.StmtContext(r.ctx, st.(*sql.Stmt)).QueryContext(r.ctx, args...)
+	}
+	*r.missed = append(*r.missed, query)
+	return r.tx.QueryContext(r.ctx, query, args...)
 }
 
 func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
@@ -52,12 +69,16 @@ func (s *Store) snapshot(ctx context.Context, do func(reader) error) (err error)
 	if err != nil {
 		return err
 	}
+	var missed []string
 	defer func() {
 		if e := tx.Rollback(); e != nil && !errors.Is(e, sql.ErrTxDone) {
 			err = errors.Join(err, e)
 		}
+		for _, query := range missed {
+			_, _ = s.prepare(ctx, query) // what fails now is tried again by the next call
+		}
 	}()
-	return do(reader{ctx: ctx, s: s, tx: tx})
+	return do(reader{ctx: ctx, s: s, tx: tx, missed: &missed})
 }
 
 // Get returns a row with its history. ErrNotFound.
@@ -82,8 +103,10 @@ func (s *Store) Get(ctx context.Context, id uuid.UUID) (ledger.Record, error) {
 	return rec, err
 }
 
+const resendsByID = "SELECT id FROM notifications WHERE resend_of = $1 ORDER BY resend_number"
+
 func resends(q queries, id uuid.UUID) ([]uuid.UUID, error) {
-	rows, err := q.query("SELECT id FROM notifications WHERE resend_of = $1 ORDER BY resend_number", id[:])
+	rows, err := q.query(resendsByID, id[:])
 	return collect(rows, err, func(u *uuid.UUID) []any { return []any{toID{u}} })
 }
 
@@ -92,16 +115,23 @@ const dueStart = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.state
 
 const (
 	dueAll     = dueStart + ` ORDER BY n.due_at LIMIT $4`
-	dueMovable = dueStart + ` AND n.pinned = 0 AND n.maybe_sent = 0 ORDER BY n.due_at LIMIT $4`
+	dueMovable = dueStart + ` AND n.pinned = 0 AND n.maybe_sent = 0
+ AND (n.channel = $5 OR n.channel = $6 OR n.channel = $7 OR n.channel = $8) ORDER BY n.due_at LIMIT $4`
 )
 
 // Due returns claimed rows that are due and have not expired, oldest due first.
 func (s *Store) Due(ctx context.Context, q ledger.DueQuery) ([]ledger.Notification, error) {
-	query := dueAll
+	query, args := dueAll, []any{q.Provider, int64(q.Lane), ms(q.At), int64(q.Limit)}
 	if q.Movable {
 		query = dueMovable
+		for _, ch := range ledger.Channels {
+			if len(q.Channels) > 0 && !slices.Contains(q.Channels, ch) {
+				ch = "" // no row has it
+			}
+			args = append(args, string(ch))
+		}
 	}
-	rows, err := s.reader(ctx).query(query, q.Provider, int64(q.Lane), ms(q.At), int64(q.Limit))
+	rows, err := s.reader(ctx).query(query, args...)
 	return collect(rows, err, rowTargets)
 }
 
@@ -150,10 +180,11 @@ func (s *Store) NextWaiting(ctx context.Context, after time.Time) (t time.Time, 
 	return t, err
 }
 
+const firstAttempt = "SELECT " + attemptColumns + " FROM attempts WHERE notification = $1 AND account = $2 ORDER BY number LIMIT 1"
+
 // FirstAttempt returns the first attempt to an account with its request. ErrNotFound.
 func (s *Store) FirstAttempt(ctx context.Context, seq int64, account [8]byte) (a ledger.Attempt, err error) {
-	found, err := oneRow(s.reader(ctx), "SELECT "+attemptColumns+" FROM attempts WHERE notification = $1 AND account = $2 ORDER BY number LIMIT 1",
-		[]any{seq, account[:]}, attemptTargets(&a)...)
+	found, err := oneRow(s.reader(ctx), firstAttempt, []any{seq, account[:]}, attemptTargets(&a)...)
 	if err == nil && !found {
 		err = ledger.ErrNotFound
 	}

@@ -120,7 +120,7 @@ func (t *tx) keepReceipt(r *ledger.Receipt, seq int64, number int) (known bool, 
 	_, err = t.exec(`INSERT INTO receipts (provider, event_key, fact_key, notification, number, message_id, kind, delivery, code, provider_at,
  arrived_at, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		r.Provider, r.EventKey, r.FactKey, row, attempt, text(r.MessageID), r.Kind, text(r.Delivery), text(r.Code), ms(r.ProviderAt),
-		ms(r.ArrivedAt), bytes(r.Body))
+		ms(r.ArrivedAt), blob(r.Body))
 	t.counts.at(r.ArrivedAt)
 	return false, err
 }
@@ -128,11 +128,12 @@ func (t *tx) keepReceipt(r *ledger.Receipt, seq int64, number int) (known bool, 
 // proofFacts reads the row's attempts, which of them other receipts prove, and the highest delivery.
 func (t *tx) proofFacts(r *ledger.Receipt, seq int64, number int) (f ledger.ProofFacts, err error) {
 	f.Number = number
-	rows, err := t.query("SELECT "+attemptColumns+" FROM attempts WHERE notification = $1 ORDER BY number", seq)
-	if f.Attempts, err = collect(rows, err, attemptTargets); err != nil {
+	attempts, err := pieces(t, attemptsOf, seq, seq, attemptTargets)
+	if err != nil {
 		return f, err
 	}
-	rows, err = t.query("SELECT DISTINCT number FROM receipts WHERE notification = $1 AND NOT (provider = $2 AND event_key = $3) ORDER BY number",
+	f.Attempts = attempts[seq]
+	rows, err := t.query("SELECT DISTINCT number FROM receipts WHERE notification = $1 AND NOT (provider = $2 AND event_key = $3) ORDER BY number",
 		seq, r.Provider, r.EventKey)
 	if f.Proven, err = collect(rows, err, func(n *int) []any { return []any{toInt[int]{n}} }); err != nil {
 		return f, err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -58,30 +59,34 @@ func AcceptRestored(o Options) (err error) {
 		return nil
 	}
 	if s.fresh.Load() {
-		if _, err := s.Recover(time.Now(), true, expiry); err != nil {
+		at := time.Now()
+		if newest, err := s.Newest(context.Background()); err != nil {
+			return err
+		} else if newest.After(at) { // stored times never run backwards
+			at = newest
+		}
+		if _, err := s.Recover(at, true, expiry); err != nil {
 			return err
 		}
 	}
-	var now identity
+	// The accepted copy goes on under a new id: no other copy of what stood here is mistaken for it, however far that one had come.
+	id, err := uuid.NewRandom()
+	if err != nil {
+		return err
+	}
+	now := mark{id: id}
 	err = s.write(1, func(t *tx) error {
-		if _, err := t.row(identityQuery, nil, now.targets()...); err != nil {
+		if _, err := t.row("UPDATE ledger SET ledger_id = $1, generation = generation + 1, restored = NULL WHERE one = 1 RETURNING generation",
+			[]any{id[:]}, toInt[int64]{&now.generation}); err != nil {
 			return err
 		}
-		now.generation = max(now.generation, s.lock.last.generation) + 1
-		if _, err := t.exec("UPDATE ledger SET generation = $1, restored = NULL WHERE one = 1", now.generation); err != nil {
-			return err
-		}
-		_, err := t.exec("UPDATE notifications SET reason = NULL WHERE state = 'claimed' AND expires_at >= 0 AND reason = 'restored'")
-		if err != nil {
-			return err
-		}
-		_, err = t.exec("UPDATE notifications SET reason = NULL WHERE state = 'claimed' AND expires_at IS NULL AND reason = 'restored'")
+		_, err := t.exec("UPDATE notifications INDEXED BY notifications_expires SET reason = NULL WHERE state = 'claimed' AND reason = 'restored'")
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.lock.become(now.mark); err != nil {
+	if err := s.lock.become(now); err != nil {
 		return fmt.Errorf("the ledger is accepted, but its lock file could not be written, so do this once more: %w", err)
 	}
 	s.log.Info("restored ledger accepted", "ledger", now.id.String(), "generation", now.generation)

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -37,7 +36,7 @@ func asKept(n ledger.Notification) ledger.Notification {
 	return n
 }
 
-// text and bytes write the empty value as NULL.
+// text and blob write the empty value as NULL.
 
 func text[T ~string](s T) any {
 	if s == "" {
@@ -46,7 +45,7 @@ func text[T ~string](s T) any {
 	return string(s)
 }
 
-func bytes(b []byte) any {
+func blob(b []byte) any {
 	if b == nil {
 		return nil
 	}
@@ -208,7 +207,7 @@ func rowTargets(n *ledger.Notification) []any {
 
 // collect reads all rows of a query and closes it. It reads rows.Err: a query that was cut short is an error, never an
 // empty answer.
-func collect[T any](rows *sql.Rows, err error, targets func(*T) []any) ([]T, error) {
+func collect[T any](rows rows, err error, targets func(*T) []any) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -221,5 +220,8 @@ func collect[T any](rows *sql.Rows, err error, targets func(*T) []any) ([]T, err
 		}
 		out = append(out, v)
 	}
-	return out, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return out, nil
 }

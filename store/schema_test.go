@@ -60,10 +60,9 @@ func firstReason(s ledger.State) string {
 }
 
 // inState makes a row and leads it to a state, past the triggers that say how it may get there.
-func inState(t *testing.T, s *Store, o Options, i int, state ledger.State) int64 {
+func inState(t *testing.T, s *Store, db *sql.DB, i int, state ledger.State) int64 {
 	t.Helper()
 	n := claimed(t, s, claimOf(i))[0]
-	db := visit(t, o)
 	var trigger string
 	if err := db.QueryRow("SELECT sql FROM sqlite_schema WHERE name = 'notifications_moves'").Scan(&trigger); err != nil {
 		t.Fatal(err)
@@ -85,7 +84,7 @@ func TestSchema_MovesAreTheTransitionTable(t *testing.T) {
 			for _, line := range ledger.Transitions {
 				allowed = allowed || line.From == from && line.To == to
 			}
-			seq := inState(t, s, o, 100*i+j, from)
+			seq := inState(t, s, db, 100*i+j, from)
 			_, err := db.Exec("UPDATE notifications SET "+looks(to, firstReason(to))+" WHERE seq = $1", seq)
 			if (err == nil) != allowed {
 				t.Errorf("%s to %s: allowed %v, the schema says %v", from, to, allowed, err)
@@ -104,7 +103,7 @@ func TestSchema_ReasonsAreThoseOfTheirState(t *testing.T) {
 	}
 	words = append(words, "lost", "")
 	for i, state := range ledger.States {
-		seq := inState(t, s, o, i, state)
+		seq := inState(t, s, db, i, state)
 		for _, word := range words {
 			_, err := db.Exec("UPDATE notifications SET "+looks(state, "$2")+" WHERE seq = $1", seq, string(word))
 			if allowed := slices.Contains(ledger.Reasons[state], word); (err == nil) != allowed {

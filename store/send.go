@@ -50,7 +50,7 @@ func (t *tx) take(k *ledger.Taking) (moved bool, err error) {
 	}
 	_, err = t.exec(`INSERT INTO attempts (notification, number, kind, provider, account, request_hash, request, started_at)
  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		a.Seq, int64(a.Number), string(a.Kind), a.Provider, a.Account[:], a.RequestHash[:], bytes(a.Request), ms(a.StartedAt))
+		a.Seq, int64(a.Number), string(a.Kind), a.Provider, a.Account[:], a.RequestHash[:], blob(a.Request), ms(a.StartedAt))
 	t.counts.moved(from, ledger.StateSending, false, false, a.StartedAt) // maybe_sent stays as it is
 	return false, err
 }
@@ -126,7 +126,7 @@ func (t *tx) dropRequests(seq int64) error {
 func (t *tx) closeAttempt(a *ledger.Attempt) (int64, error) {
 	return t.exec(`UPDATE attempts SET ended_at = $1, outcome = $2, phase = $3, status = $4, code = $5, message_id = $6, error = $7, answer = $8
  WHERE notification = $9 AND number = $10 AND outcome IS NULL`,
-		ms(a.EndedAt), a.Outcome.String(), text(a.Phase), number(a.Status), text(a.Code), text(a.MessageID), text(a.Error), bytes(a.Answer),
+		ms(a.EndedAt), a.Outcome.String(), text(a.Phase), number(a.Status), text(a.Code), text(a.MessageID), text(a.Error), blob(a.Answer),
 		a.Seq, int64(a.Number))
 }
 

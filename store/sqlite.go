@@ -20,7 +20,7 @@ const (
 	busyWait      = "5000"     // milliseconds, for a lock of another process such as a visiting sqlite3 shell
 	busyPragma    = "PRAGMA busy_timeout(" + busyWait + ")"
 	maxLogBytes   = 16 << 20         // what the -wal file is cut to once its rows are in the database
-	writerCache   = 32 << 20         // bytes of pages: keys land at random in their index
+	writerCache   = 16 << 20         // bytes of pages: keys land at random in their index
 	readers       = 4                // connections
 	fullCheckMax  = 64 << 20         // a larger file is checked beside the service
 	checkTimeout  = 10 * time.Minute // for the check at start
@@ -62,14 +62,23 @@ func dsn(path string, pragmas []pragma, params ...string) string {
 // connect returns a pool whose every connection was asked whether its settings hold: a PRAGMA that SQLite does not like
 // changes nothing and says nothing.
 func connect(path string, limit int, pragmas []pragma, params ...string) (*sql.DB, error) {
+	c, err := connector(path, pragmas, params...)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(c)
+	db.SetMaxOpenConns(limit)
+	db.SetMaxIdleConns(limit)
+	return db, nil
+}
+
+// connector opens single connections with checked settings.
+func connector(path string, pragmas []pragma, params ...string) (driver.Connector, error) {
 	c, err := sqlite.NewConnector(dsn(path, pragmas, params...))
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(&checkedConnector{Connector: c, want: pragmas})
-	db.SetMaxOpenConns(limit)
-	db.SetMaxIdleConns(limit)
-	return db, nil
+	return &checkedConnector{Connector: c, want: pragmas}, nil
 }
 
 type checkedConnector struct {
@@ -109,11 +118,15 @@ func ask(ctx context.Context, conn driver.Conn, name string) (string, error) {
 	return fmt.Sprint(value[0]), errors.Join(err, rows.Close())
 }
 
-// useOFDLocks asks the driver for locks that survive the close of an unrelated descriptor of the same file. It must come
-// before the first database of the process is opened.
-func useOFDLocks(log *slog.Logger) {
+// setProcess chooses what holds for every SQLite file of the process, and must come before the first one is opened: locks
+// that survive the close of an unrelated descriptor of the same file, and fdatasync, which is as durable as fsync and
+// which SQLite uses by itself wherever it is built for Linux.
+func setProcess(log *slog.Logger) {
 	if _, err := sqlite.OFDLocking(true); err != nil || !sqlite.OFDLockingEnabled() {
 		log.Warn("no OFD locks here: no other code of this process may open the database files", "error", err)
+	}
+	if _, err := sqlite.Fdatasync(true); err != nil {
+		log.Debug("commits use fsync", "error", err)
 	}
 }
 

@@ -27,6 +27,7 @@ type Options struct {
 type hooks struct {
 	commit       func(do func() error) error // runs each COMMIT of the writer
 	before       func(t *tx, op *operation)  // runs before each operation, inside its transaction
+	queued       func()                      // runs when a claim was handed over
 	migrations   []migration
 	version      int   // of the schema
 	fullCheckMax int64 // bytes
@@ -77,11 +78,12 @@ func realPath(path string) (string, error) {
 type Store struct {
 	path     string
 	log      *slog.Logger
-	lock     *lockFile // nil: read only
+	troubles *ledger.Troubles // faults of the disk, which come with every write
+	lock     *lockFile        // nil: read only
 	reads    *sql.DB
-	prepared sync.Map // text of a query → *sql.Stmt over reads
-	writes   *sql.DB
-	writer   *writer // nil: read only
+	prepared sync.Map    // text of a query → *sql.Stmt over reads
+	writes   *connection // the writer's
+	writer   *writer     // nil: read only
 	space    *space
 
 	restored     bool        // an old or moved copy that nobody accepted yet
@@ -121,10 +123,10 @@ func (s *Store) closeFiles() error {
 		errs = append(errs, s.reads.Close())
 	}
 	if s.writer != nil {
-		errs = append(errs, s.writer.close())
+		s.writer.close()
 	}
 	if s.writes != nil {
-		errs = append(errs, s.writes.Close())
+		errs = append(errs, s.writes.close())
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.close())
@@ -139,7 +141,7 @@ func (s *Store) Condition() ledger.Condition {
 		c.Err = errReadOnly
 		return c
 	}
-	c.Err, c.Barriers = s.writer.condition()
+	c.Barriers, c.Err = s.writer.condition()
 	switch {
 	case c.Err != nil:
 	case s.damage.Load() != nil:

@@ -49,7 +49,9 @@ func TestDue_OldestDueFirstByLane(t *testing.T) {
 		}
 		wantEvents("all", q, 2, 4, 1, 8)
 		wantEvents("limit", with(q, func(q *ledger.DueQuery) { q.Limit = 2 }), 2, 4)
-		wantEvents("movable", with(q, func(q *ledger.DueQuery) { q.Movable = true }), 2, 1)
+		wantEvents("movable", with(q, func(q *ledger.DueQuery) { q.Movable, q.Channels = true, ledger.Channels }), 2, 1)
+		wantEvents("movable of one channel", with(q, func(q *ledger.DueQuery) { q.Movable, q.Channels = true, []ledger.Channel{ledger.SMS} }), 2, 1)
+		wantEvents("movable of another", with(q, func(q *ledger.DueQuery) { q.Movable, q.Channels = true, []ledger.Channel{ledger.Push, ledger.Email} }))
 		wantEvents("at the very time", with(q, func(q *ledger.DueQuery) { q.At = after(time.Second) }), 2)
 		wantEvents("urgent", with(q, func(q *ledger.DueQuery) { q.Lane = ledger.Urgent }), 3)
 		wantEvents("another", with(q, func(q *ledger.DueQuery) { q.Provider = "vonage_main" }), 5)

@@ -31,18 +31,19 @@ func (s *Store) Suppress(list []ledger.Suppressed) error {
 
 // suppress notes the repeats of one row. Neither version nor updated_at move: a repeat changes nothing about the row.
 func (t *tx) suppress(seq int64, list []ledger.Suppressed) error {
-	last := list[0].At
+	last, count := list[0].At, int64(0)
 	for _, d := range list {
+		count += max(d.Count, 1)
 		if d.At.After(last) {
 			last = d.At
 		}
 	}
 	changed, err := t.exec(`UPDATE notifications SET duplicate_count = duplicate_count + $1,
- last_duplicate_at = max(coalesce(last_duplicate_at, $2), $2) WHERE seq = $3`, int64(len(list)), ms(last), seq)
+ last_duplicate_at = max(coalesce(last_duplicate_at, $2), $2) WHERE seq = $3`, count, ms(last), seq)
 	if err != nil || changed == 0 {
 		return err
 	}
-	t.counts.duplicates += int64(len(list))
+	t.counts.duplicates += count
 	t.counts.at(last)
 	for _, d := range list[max(0, len(list)-ledger.MaxDuplicates):] {
 		if _, err := t.exec("INSERT INTO duplicates (notification, at, caller, differs) VALUES ($1, $2, $3, $4)",

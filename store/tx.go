@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"time"
 
@@ -11,35 +10,19 @@ import (
 
 // queries is what reads inside and outside of a write have in common.
 type queries interface {
-	query(query string, args ...any) (*sql.Rows, error)
+	query(query string, args ...any) (rows, error)
 }
 
-// tx is the open transaction of the writer, as operations see it. Statements are prepared once, on first use.
+// tx is the open transaction of the writer, as operations see it.
 type tx struct {
 	ctx    context.Context
-	conn   *sql.Conn
-	stmts  map[string]*sql.Stmt
+	conn   *connection
 	counts tally
-}
-
-func (t *tx) prepare(query string) (*sql.Stmt, error) {
-	if st, ok := t.stmts[query]; ok {
-		return st, nil
-	}
-	st, err := t.conn.PrepareContext(t.ctx, query)
-	if err == nil {
-		t.stmts[query] = st
-	}
-	return st, err
 }
 
 // exec runs a statement and returns how many rows it changed.
 func (t *tx) exec(query string, args ...any) (int64, error) {
-	st, err := t.prepare(query)
-	if err != nil {
-		return 0, err
-	}
-	res, err := st.ExecContext(t.ctx, args...)
+	res, err := t.conn.exec(t.ctx, query, args)
 	if err != nil {
 		return 0, err
 	}
@@ -49,11 +32,7 @@ func (t *tx) exec(query string, args ...any) (int64, error) {
 // insert runs an INSERT ... ON CONFLICT DO NOTHING and returns the new row's id, or 0 when the conflict was there:
 // SQLite's last id is then another row's.
 func (t *tx) insert(query string, args ...any) (int64, error) {
-	st, err := t.prepare(query)
-	if err != nil {
-		return 0, err
-	}
-	res, err := st.ExecContext(t.ctx, args...)
+	res, err := t.conn.exec(t.ctx, query, args)
 	if err != nil {
 		return 0, err
 	}
@@ -64,13 +43,7 @@ func (t *tx) insert(query string, args ...any) (int64, error) {
 	return res.LastInsertId()
 }
 
-func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
-	st, err := t.prepare(query)
-	if err != nil {
-		return nil, err
-	}
-	return st.QueryContext(t.ctx, args...)
-}
+func (t *tx) query(query string, args ...any) (rows, error) { return t.conn.query(t.ctx, query, args) }
 
 // row reads one row; false: there is none.
 func (t *tx) row(query string, args []any, targets ...any) (bool, error) {

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"sync"
 	"time"
 
@@ -12,6 +10,7 @@ import (
 
 const (
 	maxGroup    = 256         // rows that share a commit
+	urgentShare = 192         // of them, while claims wait
 	maxClaims   = 1024        // claims that may wait; beyond it they are refused
 	maxUrgent   = 1024        // closes, takes and settlements that may wait before callers do
 	raiseEvery  = time.Second // how often the generation rises while there are writes
@@ -38,17 +37,13 @@ type writer struct {
 	barriers int64
 }
 
-func newWriter(ctx context.Context, s *Store, h hooks) (*writer, error) {
-	conn, err := s.writes.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
+func newWriter(ctx context.Context, s *Store, h hooks) *writer {
 	return &writer{
 		store: s, hooks: h,
-		tx:     &tx{ctx: ctx, conn: conn, stmts: map[string]*sql.Stmt{}},
+		tx:     &tx{ctx: ctx, conn: s.writes},
 		urgent: make(chan *operation, maxUrgent), claims: make(chan *operation, maxClaims),
 		quit: make(chan struct{}), ended: make(chan struct{}),
-	}, nil
+	}
 }
 
 func (w *writer) start() { go w.run() }
@@ -59,28 +54,22 @@ func (w *writer) end() {
 	<-w.ended
 }
 
-// close folds the log into the database and gives the connection back.
-func (w *writer) close() error {
+// close folds the log into the database.
+func (w *writer) close() {
 	if busy, err := w.checkpoint(); busy || err != nil {
 		w.store.log.Warn("the log could not be folded into the database; the next start does it", "error", err)
 	}
-	var errs []error
-	for _, st := range w.tx.stmts {
-		errs = append(errs, st.Close())
-	}
-	return errors.Join(append(errs, w.tx.conn.Close())...)
 }
 
 // condition returns ErrUnknown while a failed commit is not resolved, and how many were.
-func (w *writer) condition() (error, int64) {
+func (w *writer) condition() (barriers int64, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.unknown, w.barriers
+	return w.barriers, w.unknown
 }
 
 // run is the writer's life. A panic in it is not recovered: the process ends, and the next start knows what is open.
 func (w *writer) run() {
-	defer close(w.ended)
 	for {
 		select { // what is urgent goes first
 		case op := <-w.urgent:
@@ -89,7 +78,7 @@ func (w *writer) run() {
 		default:
 		}
 		var again <-chan time.Time
-		if err, _ := w.condition(); err != nil {
+		if _, err := w.condition(); err != nil {
 			again = time.After(barrierWait)
 		}
 		select {
@@ -103,6 +92,7 @@ func (w *writer) run() {
 			w.cutLog()
 		case <-w.quit:
 			w.drain()
+			close(w.ended) // not deferred: while a panic ends the process nobody may be told anything
 			return
 		}
 	}
@@ -122,18 +112,21 @@ func (w *writer) drain() {
 	}
 }
 
-// gather adds to the first operation whatever waits, up to a group.
+// gather adds to the first operation whatever waits, up to a group. What is urgent goes first, but leaves claims their share:
+// a backlog that is being sent must not keep new events from becoming durable.
 func (w *writer) gather(first *operation) []*operation {
 	ops, rows := []*operation{first}, first.rows
-	for _, queue := range []chan *operation{w.urgent, w.claims} {
-		for rows < maxGroup {
+	for _, part := range []struct {
+		queue chan *operation
+		upTo  int
+	}{{w.urgent, urgentShare}, {w.claims, maxGroup}, {w.urgent, maxGroup}} {
+		for waits := true; waits && rows < part.upTo; {
 			select {
-			case op := <-queue:
+			case op := <-part.queue:
 				ops, rows = append(ops, op), rows+op.rows
-				continue
 			default:
+				waits = false
 			}
-			break
 		}
 	}
 	return ops
@@ -141,8 +134,14 @@ func (w *writer) gather(first *operation) []*operation {
 
 // group writes operations with one commit and answers them.
 func (w *writer) group(ops []*operation) {
-	if err, _ := w.condition(); err != nil {
+	if _, err := w.condition(); err != nil {
 		answer(ops, err)
+		return
+	}
+	if err := w.begin(); err != nil { // nobody's own fault, so it makes no sense to try each alone
+		w.store.troubles.Tell("no transaction could be opened", "error", err)
+		w.notice(err)
+		answer(ops, unavailable(err))
 		return
 	}
 	raised, err := w.apply(ops)
@@ -150,7 +149,7 @@ func (w *writer) group(ops []*operation) {
 		w.rollback()
 		w.notice(err)
 		if len(ops) == 1 {
-			w.store.log.Error("a write failed", "error", err)
+			w.store.troubles.Tell("a write failed", "error", err)
 			answer(ops, unavailable(err))
 			return
 		}
@@ -160,7 +159,7 @@ func (w *writer) group(ops []*operation) {
 		return
 	}
 	if err := w.commit(); err != nil {
-		w.store.log.Error("a commit failed: trying the barrier", "operations", len(ops), "error", err)
+		w.store.troubles.Tell("a commit failed: trying the barrier", "operations", len(ops), "error", err)
 		w.rollback()
 		w.notice(err)
 		answer(ops, w.failed(err))
@@ -183,12 +182,9 @@ func (w *writer) notice(err error) {
 	}
 }
 
-// apply opens a transaction and runs the operations in it, then writes the counts and, once a second, the generation. It
-// returns the new generation, or 0.
+// apply runs operations in the open transaction, then writes the counts and, once a second, the generation. It returns the
+// new generation, or 0.
 func (w *writer) apply(ops []*operation) (raised int64, err error) {
-	if err := w.begin(); err != nil {
-		return 0, err
-	}
 	w.tx.counts = tally{}
 	for _, op := range ops {
 		if w.hooks.before != nil {

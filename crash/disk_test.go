@@ -2,6 +2,7 @@ package crash
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -9,43 +10,44 @@ import (
 	"sendonce/fake"
 )
 
-// spoilSyncs makes every sync of the ledger's log fail from now on. The lock file is left alone.
-func spoilSyncs(s *service, p *place) *strace {
-	return attach(s, "-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:error=EIO", "-P", p.database+"-wal")
+// spoil makes every such system call on one file fail from now on.
+func spoil(s *service, calls, file string) *strace {
+	return attach(s, "-e", "trace="+calls, "-e", "inject="+calls+":error=EIO", "-P", file)
 }
 
-// struck waits until a sync was spoiled.
+// struck waits until a call was spoiled.
 func (x *strace) struck() {
 	x.t.Helper()
-	eventually(x.t, "a sync is spoiled", func() bool { return x.injected() > 0 })
+	eventually(x.t, "a system call is spoiled", func() bool { return x.injected() > 0 })
 }
 
-// spoiled is a stage at which the sync of a COMMIT fails.
+// spoiled is a stage at which a COMMIT fails, at its sync or at its writing.
 type spoiled struct {
 	place  *place
+	calls  string // the system calls that fail
 	s      *service
 	x      *strace
 	answer chan answer // of the caller who posted evt-1; zero Status: none came
 }
 
-// The stages. Each returns when the sync of just that commit has failed, with syncs still failing.
+// The stages. Each returns when just that commit has failed, with its system calls still failing.
 var stages = map[string]func(*spoiled, chan<- struct{}){
 	"claim": func(c *spoiled, _ chan<- struct{}) {
-		c.x = spoilSyncs(c.s, c.place)
+		c.x = spoil(c.s, c.calls, c.place.database+"-wal")
 		go c.post(smsBody("evt-1", "+14155550101", "tok_1"))
 		c.x.struck()
 	},
 	"take": func(c *spoiled, _ chan<- struct{}) {
-		at := time.Now().Add(1500 * time.Millisecond).UTC().Format(time.RFC3339Nano)
+		at := time.Now().Add(4 * time.Second).UTC().Format(time.RFC3339Nano)
 		go c.post([]byte(`{"event_id":"evt-1","channel":"sms","recipient":"+14155550101","message":{"text":"tok_1"},"send_at":"` + at + `"}`))
 		eventually(c.place.t, "the claim stands", func() bool { return !c.s.api.none(context.Background(), "claimed") })
-		c.x = spoilSyncs(c.s, c.place)
+		c.x = spoil(c.s, c.calls, c.place.database+"-wal")
 		c.x.struck()
 	},
 	"close": func(c *spoiled, release chan<- struct{}) {
 		go c.post(smsBody("evt-1", "+14155550101", "tok_1"))
 		eventually(c.place.t, "the request is at the provider", func() bool { return c.place.fake.Requests() == 1 })
-		c.x = spoilSyncs(c.s, c.place)
+		c.x = spoil(c.s, c.calls, c.place.database+"-wal")
 		close(release)
 		c.x.struck()
 	},
@@ -61,25 +63,27 @@ func (c *spoiled) post(body []byte) {
 
 // Keeps out a COMMIT whose error is taken for "did not happen": a second row, a second message, or a caller who was told
 // what is not so. The disk heals after a while, or the process is killed while nobody knows.
-func TestSync_FailsAtCommit(t *testing.T) {
+func TestDisk_FailsAtCommit(t *testing.T) {
 	needs(t, "strace")
-	for _, stage := range []string{"claim", "take", "close"} {
-		for _, end := range []string{"heals", "killed"} {
-			t.Run(stage+"/"+end, func(t *testing.T) {
-				t.Parallel()
-				spoil(t, stage, end == "killed")
-			})
+	for name, calls := range map[string]string{"sync": "fsync,fdatasync", "write": "pwrite64"} {
+		for _, stage := range []string{"claim", "take", "close"} {
+			for _, end := range []string{"heals", "killed"} {
+				t.Run(name+"/"+stage+"/"+end, func(t *testing.T) {
+					t.Parallel()
+					failAtCommit(t, calls, stage, end == "killed")
+				})
+			}
 		}
 	}
 }
 
-func spoil(t *testing.T, stage string, kill bool) {
+func failAtCommit(t *testing.T, calls, stage string, kill bool) {
 	release := make(chan struct{})
 	o := fake.Options{WellBehaved: true}
 	if stage == "close" {
 		o.OnRequest = func(fake.Request) { <-release }
 	}
-	c := &spoiled{place: newPlace(t, o), answer: make(chan answer, 1)}
+	c := &spoiled{place: newPlace(t, o), calls: calls, answer: make(chan answer, 1)}
 	c.s = c.place.start()
 	before := c.place.fake.Requests()
 	stages[stage](c, release)
@@ -94,6 +98,13 @@ func spoil(t *testing.T, stage string, kill bool) {
 	}
 	if c.s.api.ready(context.Background()) {
 		t.Error("/readyz says yes while no claim can be made durable")
+	}
+	var seen []string // it was this stage's commit that failed: readers see the row as it was before
+	if err := c.s.api.list(context.Background(), nil, func(n row) bool { seen = append(seen, n.State); return true }); err != nil {
+		t.Error(err)
+	}
+	if want := map[string]string{"claim": "[]", "take": "[claimed]", "close": "[sending]"}[stage]; fmt.Sprint(seen) != want {
+		t.Errorf("while nobody knows, readers see %v, want %s", seen, want)
 	}
 
 	if kill {
@@ -132,7 +143,7 @@ func (c *spoiled) settle(t *testing.T, told answer, stage string, kill bool) {
 	if told.Status == http.StatusAccepted && (told.ID != rows[0].ID || rows[0].Status != http.StatusOK) {
 		t.Errorf("evt-1 was acknowledged as %s and is %s now, status %d", told.ID, rows[0].ID, rows[0].Status)
 	}
-	eventually(t, "nothing is left to send", func() bool { return c.s.api.none(ctx, "claimed", "sending") })
+	c.s.idle()
 	first, err := c.s.api.get(ctx, rows[0].ID)
 	if err != nil {
 		t.Fatal(err)
@@ -149,4 +160,27 @@ func (c *spoiled) settle(t *testing.T, told answer, stage string, kill bool) {
 	c.place.received("tok_2", 1)
 	c.s.stop(patience)
 	c.place.check()
+}
+
+// Keeps out a service that stops, or takes itself for an old copy later, because its lock file can't be written for a while.
+func TestDisk_LockFileFails(t *testing.T) {
+	needs(t, "strace")
+	t.Parallel()
+	p := newPlace(t, fake.Options{WellBehaved: true})
+	s := p.start()
+	x := spoil(s, "fsync,fdatasync,pwrite64,write", p.database+".lock")
+	for i := 0; x.injected() == 0; i++ { // it is written once a second while there are commits
+		if a := p.send(s, fmt.Sprint("evt-", i), fmt.Sprint("tok_", i)); a.State != "sent" {
+			t.Fatalf("the row is %s %s", a.State, a.Reason)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.kill()
+	x.detach()
+	s = p.start()
+	if a := p.send(s, "evt-next", "tok_next"); a.State != "sent" {
+		t.Errorf("after a restart a claim is %s %s", a.State, a.Reason)
+	}
+	s.stop(patience)
+	p.check()
 }

@@ -1,0 +1,122 @@
+package ledger
+
+import "sync"
+
+const (
+	maxRecent      = 8192    // rows that are kept in memory: some 10 MB, 40 at most
+	maxRecentBytes = 4 << 10 // of message and metadata; a larger row is read
+)
+
+// recent keeps rows that were claimed or asked for lately, since most repeats come soon after their event: such a repeat is
+// answered without a read. It only ever answers "known": a key is never freed, so a row that was committed once stays true,
+// and what it does not know is looked up. A row is replaced only by a newer version of itself.
+type recent struct {
+	mu    sync.Mutex
+	rows  map[recentKey]*recentRow
+	keys  map[int64]recentKey // by Seq
+	ring  []recentKey         // in order of arrival
+	next  int
+	epoch int64 // moves when suppressed repeats are written: what was read before may count fewer
+}
+
+type recentKey struct{ source, key string }
+
+type recentRow struct {
+	row   Notification
+	stale bool // its count of repeats may have been written since: read it again
+}
+
+// find returns the row under a key. Without one it returns the epoch to hand to read.
+func (r *recent) find(source, key string) (n Notification, epoch int64, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e := r.rows[recentKey{source, key}]; e != nil && !e.stale {
+		return e.row, r.epoch, true
+	}
+	return Notification{}, r.epoch, false
+}
+
+// made keeps a row that was claimed just now, unless it has moved since: the loop may have read it from the store.
+func (r *recent) made(n Notification) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e := r.rows[recentKey{n.Source, n.DedupeKey}]; e == nil || e.row.Version < n.Version {
+		r.insert(n, false)
+	}
+}
+
+// read keeps a row that was read, unless repeats were written since its reading began.
+func (r *recent) read(n Notification, epoch int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if epoch != r.epoch {
+		return
+	}
+	e := r.rows[recentKey{n.Source, n.DedupeKey}]
+	switch {
+	case e == nil:
+		r.insert(n, false)
+	case n.Version >= e.row.Version:
+		*e = recentRow{row: n}
+	}
+}
+
+// moved replaces a row with what a write made of it. One that was not kept is, but read again before it is shown: repeats of it
+// may have been written meanwhile.
+func (r *recent) moved(n Notification) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.rows[recentKey{n.Source, n.DedupeKey}]
+	switch {
+	case e == nil:
+		r.insert(n, true)
+	case n.Version >= e.row.Version:
+		n.Duplicates, n.DuplicateAt = max(n.Duplicates, e.row.Duplicates), later(n.DuplicateAt, e.row.DuplicateAt)
+		e.row = n
+	}
+}
+
+// doubt marks a row that was changed by a write that does not return it.
+func (r *recent) doubt(seq int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.epoch++
+	if k, ok := r.keys[seq]; ok {
+		r.rows[k].stale = true
+	}
+}
+
+// counted marks rows whose repeats were written.
+func (r *recent) counted(list []Suppressed) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.epoch++
+	for _, s := range list {
+		if k, ok := r.keys[s.Seq]; ok {
+			r.rows[k].stale = true
+		}
+	}
+}
+
+func (r *recent) insert(n Notification, stale bool) {
+	if len(n.Message)+len(n.Metadata) > maxRecentBytes {
+		return
+	}
+	if r.rows == nil {
+		r.rows, r.keys = map[recentKey]*recentRow{}, map[int64]recentKey{}
+	}
+	k := recentKey{n.Source, n.DedupeKey}
+	if r.rows[k] == nil {
+		if len(r.ring) < maxRecent {
+			r.ring = append(r.ring, k)
+		} else {
+			old := r.ring[r.next]
+			delete(r.keys, r.rows[old].row.Seq)
+			delete(r.rows, old)
+			r.ring[r.next] = k
+			r.next = (r.next + 1) % maxRecent
+		}
+	}
+	r.rows[k] = &recentRow{row: n, stale: stale}
+	r.keys[n.Seq] = k
+}

@@ -1,0 +1,110 @@
+package ledger
+
+import (
+	"fmt"
+	"testing"
+)
+
+func recentOf(i int, version int64) Notification {
+	return Notification{Seq: int64(i), Source: "shop", DedupeKey: fmt.Sprintf("k%d", i), Version: version, State: StateClaimed}
+}
+
+// Keeps out a repeat that is answered with a row as it was: whoever is late never replaces a newer version.
+func TestRecent_KeepsTheNewestVersion(t *testing.T) {
+	var r recent
+	r.made(recentOf(1, 1))
+	r.moved(recentOf(1, 3))
+	r.moved(recentOf(1, 2)) // the take's goroutine was slower than the close's
+	_, epoch, _ := r.find("shop", "k1")
+	r.read(recentOf(1, 2), epoch) // a reading that began before both
+	if n, _, ok := r.find("shop", "k1"); !ok || n.Version != 3 {
+		t.Fatalf("found %v, version %d; want 3", ok, n.Version)
+	}
+	if _, _, ok := r.find("other", "k1"); ok {
+		t.Error("a row of another source was found")
+	}
+}
+
+// Keeps out a count of repeats that stands still: rows whose repeats were written are read again, and what was read
+// before the writing is not kept.
+func TestRecent_ForgetsCountsThatWereWritten(t *testing.T) {
+	var r recent
+	r.made(recentOf(1, 1))
+	_, before, _ := r.find("shop", "k1")
+	r.counted([]Suppressed{{Seq: 1}, {Seq: 2}})
+	_, after, ok := r.find("shop", "k1")
+	if ok {
+		t.Fatal("the row was answered from memory although its count was written")
+	}
+	r.moved(recentOf(1, 2)) // a write that may not know the count either
+	if _, _, ok := r.find("shop", "k1"); ok {
+		t.Error("a write made the count good")
+	}
+	r.read(recentOf(1, 2), before)
+	if _, _, ok := r.find("shop", "k1"); ok {
+		t.Error("a reading from before the writing was kept")
+	}
+	n := recentOf(1, 2)
+	n.Duplicates = 5
+	r.read(n, after)
+	if n, _, ok := r.find("shop", "k1"); !ok || n.Duplicates != 5 {
+		t.Errorf("found %v with %d repeats; want 5", ok, n.Duplicates)
+	}
+	r.doubt(1)
+	if _, _, ok := r.find("shop", "k1"); ok {
+		t.Error("a doubted row was answered")
+	}
+}
+
+func TestRecent_IsBounded(t *testing.T) {
+	var r recent
+	for i := range 3*maxRecent + 7 {
+		r.made(recentOf(i, 1))
+		r.made(recentOf(i, 2))
+	}
+	if len(r.rows) != maxRecent || len(r.keys) != maxRecent || len(r.ring) != maxRecent {
+		t.Fatalf("%d rows, %d keys, %d in the ring; want %d each", len(r.rows), len(r.keys), len(r.ring), maxRecent)
+	}
+	if _, _, ok := r.find("shop", "k7"); ok {
+		t.Error("the oldest row is still there")
+	}
+	if n, _, ok := r.find("shop", fmt.Sprintf("k%d", 3*maxRecent)); !ok || n.Version != 2 {
+		t.Error("the newest row is gone")
+	}
+}
+
+// Keeps out a storm of repeats that costs as much as the messages: each is counted, a row lists its newest ones.
+func TestSuppressions_CountAllAndListTheNewest(t *testing.T) {
+	s := suppressions{wake: make(chan struct{}, 1)}
+	const rows, each = 500, 30
+	for i := range each {
+		for seq := range rows {
+			s.add(Suppressed{Seq: int64(seq), Caller: fmt.Sprint(i)})
+		}
+	}
+	n := Notification{Seq: 7, Duplicates: 1}
+	if s.addTo(&n); n.Duplicates != 1+each {
+		t.Errorf("%d repeats shown, want %d", n.Duplicates, 1+each)
+	}
+	list := s.take()
+	if len(list) > crowded+rows {
+		t.Errorf("%d entries to write", len(list))
+	}
+	count := map[int64]int64{}
+	newest := map[int64]string{}
+	for _, e := range list {
+		count[e.Seq] += e.Count
+		newest[e.Seq] = e.Caller
+	}
+	for seq := range int64(rows) {
+		if count[seq] != each || newest[seq] != fmt.Sprint(each-1) {
+			t.Fatalf("row %d: %d repeats, the newest from %s", seq, count[seq], newest[seq])
+		}
+	}
+	s.giveBack(list)
+	if n := (Notification{Seq: 7}); true {
+		if s.addTo(&n); n.Duplicates != each {
+			t.Errorf("after giving back: %d", n.Duplicates)
+		}
+	}
+}
