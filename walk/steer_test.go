@@ -30,7 +30,11 @@ func (w *world) steer() (bool, error) {
 	return false, nil
 }
 
-func (w *world) taken(l Line) int { return min(least, w.model.Taken[l.From+" "+l.By]) }
+// taken is how often a line was taken; what is more than this walk's share does not count.
+func (w *world) taken(l Line) int { return min(w.share(), w.model.Taken[l.From+" "+l.By]) }
+
+// share is what this walk has to do of what all have to.
+func (w *world) share() int { return (least + *walksFlag - 1) / *walksFlag }
 
 func (w *world) toward(l Line) (bool, error) {
 	switch l.By {

@@ -31,7 +31,7 @@ func (w *world) halt() error {
 	}
 	w.model.Stopped()
 	w.model.Halted = halted
-	return errors.Join(err, w.store.Shutdown())
+	return errors.Join(err, w.shut())
 }
 
 // restart stops the service and starts it again, after a while.

@@ -29,6 +29,7 @@ type world struct {
 	model  *Model
 	store  *store.Store
 	ledger *ledger.Ledger
+	eye    *eye
 	cancel context.CancelFunc
 	ended  chan error
 	backup *backup
@@ -143,7 +144,17 @@ func (w *world) start() error {
 		}
 	}
 	w.ledger = ledger.New(w.store, providers, settings(), quiet)
-	_, err = w.ledger.Recover(context.Background())
+	if _, err := w.ledger.Recover(context.Background()); err != nil {
+		return err
+	}
+	w.eye, err = openEye(w.path)
+	return err
+}
+
+// shut closes the file.
+func (w *world) shut() error {
+	err := errors.Join(w.eye.close(), w.store.Shutdown())
+	w.eye = nil
 	return err
 }
 
@@ -169,7 +180,7 @@ func (w *world) quit() error {
 func (w *world) end() error {
 	err := w.quit()
 	if w.store != nil {
-		err = errors.Join(err, w.check(), w.store.Shutdown())
+		err = errors.Join(err, w.check(), w.shut())
 	}
 	return err
 }
@@ -189,7 +200,7 @@ func (w *world) drop() error {
 	w.open, w.happen = nil, nil
 	w.mu.Unlock()
 	err := w.quit()
-	return errors.Join(err, w.store.Shutdown(), os.RemoveAll(filepath.Dir(from)))
+	return errors.Join(err, w.shut(), os.RemoveAll(filepath.Dir(from)))
 }
 
 // copyFile copies a file; one that is not there stays so.
