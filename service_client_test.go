@@ -173,4 +173,3 @@ func event(members string) string {
 	}
 	return body + "}"
 }
-
