@@ -24,7 +24,7 @@ func TestStorage_F18_SlowReadersOfALongList(t *testing.T) {
 		for b := range batches {
 			items := make([]string, 500)
 			for i := range items {
-				items[i] = event(fmt.Sprintf(`"event_id":"evt_%d","send_at":"2090-01-01T00:00:00Z","expires_at":"2091-01-01T00:00:00Z","metadata":{"pad":"%0200d"}`, from+b*500+i, i))
+				items[i] = event(fmt.Sprintf(`"event_id":"evt_%d","send_at":"2090-01-01T00:00:00Z","expires_at":"2091-01-01T00:00:00Z","metadata":{"pad":"%03500d"}`, from+b*500+i, i))
 			}
 			if a := r.do(http.MethodPost, "/v1/notifications/batch", `{"notifications":[`+strings.Join(items, ",")+`]}`); !strings.Contains(a.body, `"claimed":500`) {
 				t.Fatalf("batch: %d %.200s", a.status, a.body)
