@@ -127,7 +127,7 @@ func (w *world) resend() error {
 	now := time.Now()
 	n, err := w.ledger.Resend(context.Background(), ledger.Act{ID: w.events[r.ID].id, Reason: "walk", Actor: "walk", IfMatch: match}, accept)
 	w.touch(r)
-	if want, got := w.model.Resend(r, match, accept), verdict(err); got != want {
+	if want, got := w.model.Resend(r, match, accept, now), verdict(err); got != want {
 		return fmt.Errorf("resend: %s (%v), the model says %s", got, err, want)
 	} else if want != Done {
 		return nil
@@ -160,7 +160,7 @@ func (w *world) prove(r *Row, number int) error {
 		}
 		synctest.Wait()
 	}
-	return w.model.Proof(r, number, delivery)
+	return w.model.Proof(r, number, delivery, time.Now())
 }
 
 // gate pauses a provider or opens it again.
