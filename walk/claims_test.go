@@ -12,6 +12,11 @@ import (
 // event makes up an event.
 func (w *world) event() ledger.Event {
 	n := len(w.events) + w.random.IntN(1_000_000)
+	if r := w.any(nil); r != nil && w.chance(10) { // the same event of another application is another one
+		e := w.events[r.ID].event
+		e.Source, e.SendAt, e.ExpiresAt = w.pick("", "shop", "billing", "support"), time.Time{}, time.Time{}
+		return e
+	}
 	e := ledger.Event{EventID: fmt.Sprint("evt_", n), Channel: ledger.SMS, Recipient: "+15550100001", Caller: "walk"}
 	if w.chance(40) {
 		e.Channel, e.Recipient = ledger.Email, "ada@example.test"

@@ -86,7 +86,7 @@ func (w *world) putBack() error {
 		return nil
 	}
 	e := w.event()
-	e.EventID += "_newer"
+	e.EventID, e.DedupeKey = fmt.Sprint("newer_", len(w.acts)), ""
 	if err := w.claim(e); err != nil { // after the backup something was written
 		return err
 	}
