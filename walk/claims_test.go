@@ -12,7 +12,9 @@ import (
 // event makes up an event.
 func (w *world) event() ledger.Event {
 	n := len(w.events) + w.random.IntN(1_000_000)
-	if r := w.any(nil); r != nil && w.chance(10) { // the same event of another application is another one
+	brought := w.chance(50)
+	same := func(r *Row) bool { return !brought || w.events[r.ID].event.DedupeKey != "" }
+	if r := w.any(same); r != nil && w.chance(10) { // the same event of another application is another one
 		e := w.events[r.ID].event
 		e.Source, e.SendAt, e.ExpiresAt = w.pick("", "shop", "billing", "support"), time.Time{}, time.Time{}
 		return e
