@@ -182,7 +182,7 @@ func (w *world) pause(provider string) error {
 
 func (w *world) resume(provider string) error {
 	w.did("resume %s", provider)
-	*w.model.Gates[provider] = Gate{}
+	w.model.Gates[provider].Resume()
 	_, err := w.ledger.Resume(context.Background(), provider, "walk")
 	return err
 }

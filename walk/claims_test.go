@@ -9,16 +9,21 @@ import (
 	"sendonce/ledger"
 )
 
-// event makes up an event.
+// event makes up an event, or takes one that another application had too: that is another event.
 func (w *world) event() ledger.Event {
-	n := len(w.events) + w.random.IntN(1_000_000)
 	brought := w.chance(50)
-	same := func(r *Row) bool { return !brought || w.events[r.ID].event.DedupeKey != "" }
-	if r := w.any(same); r != nil && w.chance(10) { // the same event of another application is another one
-		e := w.events[r.ID].event
-		e.Source, e.SendAt, e.ExpiresAt = w.pick("", "shop", "billing", "support"), time.Time{}, time.Time{}
-		return e
+	r := w.any(func(r *Row) bool { return !brought || w.events[r.ID].event.DedupeKey != "" })
+	if r == nil || w.chance(90) {
+		return w.fresh()
 	}
+	e := w.events[r.ID].event
+	e.Source, e.SendAt, e.ExpiresAt = w.pick("", "shop", "billing", "support"), time.Time{}, time.Time{}
+	return e
+}
+
+// fresh makes up an event that nobody had before.
+func (w *world) fresh() ledger.Event {
+	n := len(w.events) + w.random.IntN(1_000_000)
 	e := ledger.Event{EventID: fmt.Sprint("evt_", n), Channel: ledger.SMS, Recipient: "+15550100001", Caller: "walk"}
 	if w.chance(40) {
 		e.Channel, e.Recipient = ledger.Email, "ada@example.test"

@@ -46,7 +46,7 @@ func (w *world) toward(l Line) (bool, error) {
 		c := w.held(func(c *call) bool { return c.Kind == ledger.KindRepeat })
 		return c != nil, w.answer(c, w.replyOf(w.pick("rejected", "deferred", "fault", "ambiguous")))
 	case "unbuildable":
-		e := w.event()
+		e := w.fresh()
 		e.Message, e.SendAt = message(e.Channel, brokenText), time.Time{}
 		return true, w.claim(e)
 	case "repeat":
@@ -144,7 +144,7 @@ func (w *world) unsettle(state string) (bool, error) {
 	if w.alive() > crowd {
 		return false, nil
 	}
-	e := w.event()
+	e := w.fresh()
 	e.EventType, e.Channel, e.Recipient = "again", ledger.SMS, "+15550100001"
 	e.SendAt, e.Message, e.Provider = time.Time{}, message(ledger.SMS, e.EventID), ""
 	return true, w.claim(e)
@@ -172,7 +172,7 @@ func (w *world) claimToExpire() error {
 	if !w.model.Gates["keyed"].Paused {
 		return w.pause("keyed")
 	}
-	e := w.event()
+	e := w.fresh()
 	e.Channel, e.Recipient, e.Provider = ledger.Email, "ada@example.test", ""
 	e.SendAt, e.ExpiresAt, e.Message = time.Time{}, time.Now().Add(20*time.Second), message(ledger.Email, e.EventID)
 	return w.claim(e)
