@@ -186,9 +186,10 @@ func (l *Ledger) reschedule(n Notification, wait time.Duration) error {
 	return l.change(n, func(c *Change) { c.NextAction, c.DueAt = l.nextEvidence(n, wait, since) })
 }
 
-// change moves only next action and due time of a row, without a settlement.
+// change moves only next action and due time of a row, without a settlement. The housekeeper hears of it: it may have counted
+// on the old time.
 func (l *Ledger) change(n Notification, set func(*Change)) error {
-	_, err := l.settle(n.ID, func(cur Notification) (Change, error) {
+	row, err := l.settle(n.ID, func(cur Notification) (Change, error) {
 		if cur.Version != n.Version {
 			return Change{}, nil
 		}
@@ -196,6 +197,9 @@ func (l *Ledger) change(n Notification, set func(*Change)) error {
 		set(&c)
 		return c, nil
 	})
+	if err == nil && row.NextAction != DoSend {
+		l.houseAt(row.DueAt)
+	}
 	return err
 }
 

@@ -198,6 +198,13 @@ func (w *world) restoreSome(state string) (bool, error) {
 		return true, w.putBack()
 	case count(w.model) >= 3:
 		return true, w.copyAside()
+	case state == "held":
+		if r := w.any(func(r *Row) bool { return r.State == "claimed" }); r != nil {
+			return true, w.settle(r, "hold", r.Version(), time.Time{})
+		}
+		e := w.fresh()
+		e.SendAt, e.ExpiresAt = time.Now().Add(10*time.Minute), time.Time{}
+		return true, w.claim(e)
 	}
 	return false, nil
 }

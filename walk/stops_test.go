@@ -149,3 +149,33 @@ func (w *world) accept() error {
 	w.run()
 	return nil
 }
+
+// drop is what a dead process leaves to the next: a copy of the files as they are, while the handles are still open. What
+// the old handles do from then on concerns nobody.
+func (w *world) drop() error {
+	from := w.path
+	w.path = w.place()
+	for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
+		if err := copyFile(from+suffix, w.path+suffix); err != nil {
+			return err
+		}
+	}
+	w.mu.Lock()
+	w.life++
+	w.open, w.happen = nil, nil
+	w.mu.Unlock()
+	err := w.quit()
+	return errors.Join(err, w.shut(), os.RemoveAll(filepath.Dir(from)))
+}
+
+// copyFile copies a file; one that is not there stays so.
+func copyFile(from, to string) error {
+	b, err := os.ReadFile(from)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, b, 0o600)
+}
