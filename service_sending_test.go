@@ -77,9 +77,9 @@ func TestSend_F04_TheCallerHangsUp(t *testing.T) {
 		_, err := r.ask(ctx, http.MethodPost, "/v1/notifications", event(`"event_id":"waits"`), "Prefer: wait=30")
 		left <- err
 	}()
-	<-arrived
+	recv(t, arrived)
 	leave()
-	if err := <-left; err == nil {
+	if err := recv(t, left); err == nil {
 		t.Fatal("the caller had an answer")
 	}
 
@@ -93,7 +93,7 @@ func TestSend_F04_TheCallerHangsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = conn.Close()
-	<-arrived
+	recv(t, arrived)
 
 	close(goOn)
 	for _, id := range []string{"waits", "runs"} {
@@ -201,8 +201,6 @@ func TestSend_F26_AnswersWithoutEnd(t *testing.T) {
 	endless := listenRaw(t, "HTTP/1.1 200 OK\r\n\r\n", strings.Repeat("z", 4096))
 	p := newPlace(t, fake.Options{WellBehaved: true}, `urls: ["URL/hook/"]`, `urls: ["URL/hook/", "`+endless+`/"]`)
 	r := p.start()
-	var before runtime.MemStats
-	runtime.ReadMemStats(&before)
 	for i := range 20 {
 		a := r.settled(event(fmt.Sprintf(`"event_id":"evt_%d","channel":"webhook","recipient":"%s/x","message":{"data":1}`, i, endless)))
 		full := r.get(a.ID)

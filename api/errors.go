@@ -29,6 +29,7 @@ var sentinels = []struct {
 	{ledger.ErrUnavailable, codeStorageUnavailable},
 	{ledger.ErrUnknown, codeStorageUnknown},
 	{ledger.ErrStorageLow, codeStorageLow},
+	{ledger.ErrClockBehind, codeClockBehind},
 	{ledger.ErrNoChannel, codeNoChannel},
 	{ledger.ErrDraining, codeDraining},
 	{ledger.ErrMoved, codeRowMoved},

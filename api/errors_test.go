@@ -59,7 +59,7 @@ func TestErrors_StatusAndCode(t *testing.T) {
 		{ledger.ErrContentGone, 409, "content_gone"}, {ledger.ErrCountDiffers, 409, "count_differs"}, {ledger.ErrPast, 409, "expired_already"},
 		{ledger.ErrNeedAccept, 409, "duplicate_not_accepted"}, {ledger.ErrIfMatch, 428, "if_match_required"}, {ledger.ErrOneState, 400, "invalid_request"},
 		{ledger.ErrOverload, 429, "overload"}, {ledger.ErrUnavailable, 503, "storage_unavailable"}, {ledger.ErrUnknown, 503, "storage_unknown"},
-		{ledger.ErrStorageLow, 503, "storage_low"}, {ledger.ErrNoChannel, 503, "channel_not_configured"}, {ledger.ErrDraining, 503, "draining"},
+		{ledger.ErrStorageLow, 503, "storage_low"}, {ledger.ErrClockBehind, 503, "clock_behind"}, {ledger.ErrNoChannel, 503, "channel_not_configured"}, {ledger.ErrDraining, 503, "draining"},
 		{ledger.ErrMoved, 503, "row_moved"}, {&ledger.ReusedError{Existing: sample()}, 422, "dedupe_key_reused"}, {ledger.Invalid("event_id", "x"), 400, "invalid_request"},
 		{&ledger.StateError{State: "sent"}, 409, "wrong_state"}, {&ledger.VersionError{Existing: sample()}, 412, "version_differs"}, {errors.New("surprise"), 500, "internal"},
 	} {

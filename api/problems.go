@@ -32,6 +32,7 @@ const (
 	codeStorageUnavailable = "storage_unavailable"
 	codeStorageUnknown     = "storage_unknown"
 	codeStorageLow         = "storage_low"
+	codeClockBehind        = "clock_behind"
 	codeNoChannel          = "channel_not_configured"
 	codeDraining           = "draining"
 	codeRowMoved           = "row_moved"
@@ -89,6 +90,7 @@ var problemKinds = []problemKind{
 	{codeStorageUnavailable, 503, 1, "The ledger cannot write", "The write did not happen; repeat the same request."},
 	{codeStorageUnknown, 503, 2, "It is not known whether the ledger wrote", "The write may or may not be there; repeat the same request, that is safe."},
 	{codeStorageLow, 503, 30, "The ledger's disk is nearly full", "Nothing was written; repeat the same request once there is space."},
+	{codeClockBehind, 503, 30, "The machine's clock is behind the ledger", "Nothing was written, since send_at and expires_at can't be compared now; repeat the same request once the clock is right, or leave both out."},
 	{codeNoChannel, 503, 60, "The channel has no provider", "Nothing was written; repeat the same request once the channel is configured."},
 	{codeDraining, 503, 5, "The service is stopping", "Nothing was written; repeat the same request."},
 	{codeRowMoved, 503, 1, "The notification moved meanwhile", "Nothing was written; repeat the same request."},

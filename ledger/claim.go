@@ -159,6 +159,9 @@ func (l *Ledger) complete(c *Claim, e *Event) error {
 	if err != nil {
 		return err
 	}
+	if (!e.SendAt.IsZero() || !e.ExpiresAt.IsZero()) && l.clock.late() {
+		return ErrClockBehind
+	}
 	now := l.clock.now()
 	expires := e.ExpiresAt
 	if expires.IsZero() {

@@ -53,6 +53,14 @@ func (c *clock) now() time.Time {
 	return c.time.Truncate(time.Millisecond)
 }
 
+// late reports whether the wall clock is behind the ledger, so that a caller's time cannot be compared with it.
+func (c *clock) late() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.look()
+	return c.behind
+}
+
 // steady reports whether expiry, windows and policies may act: the wall clock is not behind and has not just jumped.
 func (c *clock) steady() bool {
 	c.mu.Lock()

@@ -10,12 +10,13 @@ import (
 var (
 	ErrNotFound     = errors.New("no such notification")
 	ErrMoved        = errors.New("somebody else moved the row")
-	ErrUnavailable  = errors.New("storage: the write did not happen")                   // storage_unavailable
-	ErrUnknown      = errors.New("storage: it is not known whether the write happened") // storage_unknown
-	ErrStorageLow   = errors.New("storage: free space is below the reserve")            // storage_low
-	ErrDraining     = errors.New("the service is stopping")                             // draining
-	ErrOverload     = errors.New("too many writes are waiting")                         // overload
-	ErrNoChannel    = errors.New("the channel has no provider")                         // channel_not_configured
+	ErrUnavailable  = errors.New("storage: the write did not happen")                                         // storage_unavailable
+	ErrUnknown      = errors.New("storage: it is not known whether the write happened")                       // storage_unknown
+	ErrStorageLow   = errors.New("storage: free space is below the reserve")                                  // storage_low
+	ErrDraining     = errors.New("the service is stopping")                                                   // draining
+	ErrOverload     = errors.New("too many writes are waiting")                                               // overload
+	ErrClockBehind  = errors.New("the machine's clock is behind the ledger: its times can't be compared now") // clock_behind
+	ErrNoChannel    = errors.New("the channel has no provider")                                               // channel_not_configured
 	ErrNoProvider   = errors.New("no such provider")
 	ErrContentGone  = errors.New("the message was erased")                    // content_gone
 	ErrIfMatch      = errors.New("this action needs If-Match")                // if_match_required

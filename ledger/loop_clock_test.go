@@ -1,6 +1,8 @@
 package ledger_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -93,5 +95,25 @@ func TestLoop_StartBehindTheLedger(t *testing.T) {
 		r.expect(n, ledger.StateAmbiguous, ledger.ReasonNoAnswer)
 		r.advance(50 * time.Minute) // the lead has melted
 		r.expect(n, ledger.StateFailed, ledger.ReasonExpiredUnknown)
+	})
+}
+
+// Keeps out a scheduled message that goes hours early, and a live one that is called expired, because the clock was ahead
+// before: a caller's times are not compared while the clock is behind.
+func TestClaim_WithATimeWaitsForTheClock(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		r.scripts["a"].then(accepted(""))
+		r.ledger.ShiftWall(time.Hour)
+		r.claim("ahead")
+		r.ledger.ShiftWall(0)
+		later := func(e *ledger.Event) { e.SendAt, e.ExpiresAt = time.Now().Add(time.Hour), time.Now().Add(2*time.Hour) }
+		if _, err := r.ledger.Claim(context.Background(), event("later", later)); !errors.Is(err, ledger.ErrClockBehind) {
+			t.Fatalf("got %v", err)
+		}
+		r.claim("at once")
+		r.advance(11 * time.Hour) // an hour of lead melts in ten
+		if _, err := r.ledger.Claim(context.Background(), event("later", later)); err != nil {
+			t.Fatal(err)
+		}
 	})
 }

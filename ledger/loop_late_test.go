@@ -18,8 +18,20 @@ import (
 type late struct {
 	*store.Store
 	get     atomic.Pointer[chan struct{}] // the next Get waits for it
-	claimed func()                        // after a claim's commit, before its caller knows
-	settle  func()                        // before a settlement
+	claimed once                          // after a claim's commit, before its caller knows
+	settle  once                          // before a settlement
+	first   once                          // before the first attempt of a row is read
+}
+
+// once is something that a test wants done at the next opportunity.
+type once struct{ f atomic.Pointer[func()] }
+
+func (o *once) set(f func()) { o.f.Store(&f) }
+
+func (o *once) do() {
+	if f := o.f.Swap(nil); f != nil {
+		(*f)()
+	}
 }
 
 func (s *late) Get(ctx context.Context, id uuid.UUID) (ledger.Record, error) {
@@ -31,17 +43,18 @@ func (s *late) Get(ctx context.Context, id uuid.UUID) (ledger.Record, error) {
 
 func (s *late) Claim(list []ledger.Claim) ([]ledger.Claimed, error) {
 	out, err := s.Store.Claim(list)
-	if s.claimed != nil {
-		s.claimed()
-	}
+	s.claimed.do()
 	return out, err
 }
 
 func (s *late) Settle(id uuid.UUID, decide func(ledger.Notification) (ledger.Change, error)) (ledger.Notification, error) {
-	if s.settle != nil {
-		s.settle()
-	}
+	s.settle.do()
 	return s.Store.Settle(id, decide)
+}
+
+func (s *late) FirstAttempt(ctx context.Context, seq int64, account [8]byte) (ledger.Attempt, error) {
+	s.first.do()
+	return s.Store.FirstAttempt(ctx, seq, account)
 }
 
 func onLate(s **late, set func(*rig)) func(*rig) {
@@ -80,14 +93,13 @@ func TestWait_SecondCallerLooksToo(t *testing.T) {
 func TestRecent_RowThatEndedBeforeItsClaimReturnedIsNotStale(t *testing.T) {
 	var s *late
 	bubble(t, onLate(&s, nil), func(t *testing.T, r *rig) {
-		s.claimed = func() {
+		s.claimed.set(func() {
 			if _, err := r.ledger.Resume(context.Background(), "a", "ops"); err != nil { // makes the loop read the store
 				t.Error(err)
 			}
 			time.Sleep(time.Second)
-		}
+		})
 		r.claim("e1")
-		s.claimed = nil
 		res, err := r.ledger.Claim(context.Background(), event("e1"))
 		if err != nil || res.Notification.State != ledger.StateSent {
 			t.Errorf("a repeat is told %s, %v", res.Notification.State, err)
@@ -116,10 +128,8 @@ func TestHouse_RowThatMovedWakesNobody(t *testing.T) {
 		r.scripts["a"].then(lost)
 		n := r.claim("e1", ofType("otp.login")) // the policy sends again after 20 s
 		r.scripts["a"].thenDo(after(10*time.Second, accepted("m2")))
-		var took time.Duration
-		var got ledger.Notification
-		s.settle = func() { // a person is faster
-			s.settle = nil
+		woken := make(chan ledger.Notification, 1)
+		s.settle.set(func() { // a person is faster
 			row, err := r.ledger.Get(context.Background(), n.ID, nil)
 			if err == nil {
 				_, err = r.ledger.Settle(context.Background(), ledger.Act{ID: n.ID, Action: ledger.CauseRelease, Reason: "r", Actor: "ops", IfMatch: row.Version})
@@ -131,19 +141,12 @@ func TestHouse_RowThatMovedWakesNobody(t *testing.T) {
 				time.Sleep(time.Millisecond)
 				row, _ = r.ledger.Get(context.Background(), n.ID, nil)
 			}
-			began := time.Now()
-			ready := make(chan struct{})
-			go func() {
-				close(ready)
-				got = r.ledger.Wait(context.Background(), row.Notification)
-				took = time.Since(began)
-			}()
-			<-ready
+			go func() { woken <- r.ledger.Wait(context.Background(), row.Notification) }()
 			time.Sleep(time.Millisecond)
-		}
+		})
 		r.advance(40 * time.Second)
-		if got.State != ledger.StateSent {
-			t.Errorf("woken with %s after %v", got.State, took)
+		if got := <-woken; got.State != ledger.StateSent {
+			t.Errorf("woken with %s", got.State)
 		}
 	})
 }
@@ -157,22 +160,37 @@ func TestStop_HousekeeperBeginsNoRepeat(t *testing.T) {
 	}), func(t *testing.T, r *rig) {
 		a := r.scripts["a"]
 		a.then(lost)
-		s.settle = nil
 		first := r.claim("e1", ofType("drop"))
 		for i := range 5 {
 			r.claim(fmt.Sprint("r", i))
 		}
 		calls := len(a.sent())
-		s.settle = func() { // the stop comes during the first row's settlement, and takes until the others are due
-			s.settle = nil
+		s.settle.set(func() { // the stop comes during the first row's settlement
 			r.cancel()
 			time.Sleep(2 * time.Second)
-		}
-		r.ledger.ShiftWall(0)
+		})
 		r.advance(10 * time.Second)
 		r.expect(first, ledger.StateFailed, ledger.ReasonAbandoned)
 		if got := len(a.sent()); got != calls {
 			t.Errorf("%d requests after the stop", got-calls)
 		}
+	})
+}
+
+// A clock that jumps just before a repeat puts it off; it does not end the asking.
+func TestRepeat_ComesAfterAClockThatJumped(t *testing.T) {
+	var s *late
+	bubble(t, onLate(&s, keyed), func(t *testing.T, r *rig) {
+		a := r.scripts["a"]
+		a.then(lost)
+		n := r.claim("e1")
+		s.first.set(func() { r.ledger.ShiftWall(20 * time.Second) })
+		r.advance(6 * time.Second)
+		if got := len(a.sent()); got != 1 {
+			t.Fatalf("%d requests by a clock that has just jumped", got)
+		}
+		a.then(accepted("m1"))
+		r.advance(5 * time.Minute)
+		r.expect(n, ledger.StateSent, "")
 	})
 }

@@ -108,7 +108,7 @@ func TestPolicy_AfterCountsFromTheLostAnswer(t *testing.T) {
 		r.advance(16 * time.Second) // the time-out: ambiguous 15 s after the start
 		unknown := r.expect(n, ledger.StateAmbiguous, ledger.ReasonNoAnswer).UpdatedAt
 		r.scripts["a"].then(lost)
-		r.advance(unknown.Add(time.Minute).Sub(time.Now()) - 50*time.Millisecond)
+		r.advance(time.Until(unknown.Add(time.Minute)) - 50*time.Millisecond)
 		if rec := r.row(n); rec.State != ledger.StateAmbiguous || rec.AttemptCount < 2 {
 			t.Fatalf("%s after %d attempts, %v after it became ambiguous", rec.State, rec.AttemptCount, time.Since(unknown))
 		}

@@ -98,7 +98,10 @@ func (l *Ledger) repeatable(work context.Context, o *outlet, n Notification) (At
 		return Attempt{}, false
 	}
 	age := l.clock.now().Sub(first.StartedAt)
-	if err == nil && first.Request != nil && age >= 0 && age < usable(o.repeatWindow()) && l.clock.steady() {
+	if !l.clock.steady() { // it was a moment ago: the row stays due, and the housekeeper waits until it is again
+		return Attempt{}, false
+	}
+	if err == nil && first.Request != nil && age >= 0 && age < usable(o.repeatWindow()) {
 		return first, true
 	}
 	if err := l.reschedule(n, noRepeat); err != nil {

@@ -148,7 +148,13 @@ func pipe(seen chan<- served, answer []byte) DialFunc {
 // listen serves connections on loopback, each by handle, which must end when its connection does.
 func listen(t *testing.T, handle func(net.Conn)) (address string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	return listenAt(t, "127.0.0.1:0", handle)
+}
+
+// listenAt is listen on an address of the caller's own.
+func listenAt(t *testing.T, at string, handle func(net.Conn)) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func newSender(dial DialFunc, reuse bool, secrets ...Secret) *sender {
 	var http1 http.Protocols
 	http1.SetHTTP1(true)
 	s := &sender{transport: &http.Transport{
-		DialContext:            dial,
+		DialContext:            watched(dial),
 		Protocols:              &http1, // HTTP/2 repeats requests on its own after some resets
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		DisableCompression:     true, // an answer of a few bytes must not unpack to many
@@ -96,7 +96,6 @@ func (s *sender) post(ctx context.Context, r *request) exchange {
 		GotConn: func(httptrace.GotConnInfo) { conns.Add(1) },
 		// Fires before the first flush of the header, so no complete request leaves unnoticed.
 		WroteHeaders:         func() { wrote.Store(true) },
-		WroteRequest:         func(httptrace.WroteRequestInfo) { ledger.Reach(ledger.PointRequestWritten) },
 		GotFirstResponseByte: func() { begun.Store(true) },
 	}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), http.MethodPost, r.url, bytes.NewReader(r.body))

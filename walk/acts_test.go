@@ -167,15 +167,22 @@ func (w *world) prove(r *Row, number int) error {
 func (w *world) gate() error {
 	names := []string{"first", "second", "keyed"}
 	provider := names[w.random.IntN(len(names))]
-	g := w.model.Gates[provider]
-	if !g.Paused && w.chance(60) {
-		w.did("pause %s", provider)
-		g.Paused = true
-		_, err := w.ledger.Pause(context.Background(), provider, "walk", "walk")
-		return err
+	if !w.model.Gates[provider].Paused && w.chance(60) {
+		return w.pause(provider)
 	}
+	return w.resume(provider)
+}
+
+func (w *world) pause(provider string) error {
+	w.did("pause %s", provider)
+	w.model.Gates[provider].Paused = true
+	_, err := w.ledger.Pause(context.Background(), provider, "walk", "walk")
+	return err
+}
+
+func (w *world) resume(provider string) error {
 	w.did("resume %s", provider)
-	*g = Gate{}
+	*w.model.Gates[provider] = Gate{}
 	_, err := w.ledger.Resume(context.Background(), provider, "walk")
 	return err
 }

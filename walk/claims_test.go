@@ -73,7 +73,22 @@ func rowOf(e *ledger.Event, n *ledger.Notification, now time.Time) Row {
 }
 
 // claimNew claims an event that nobody claimed before.
-func (w *world) claimNew() error { return w.claim(w.event()) }
+func (w *world) claimNew() error {
+	if w.alive() > crowd {
+		return w.reply() // enough of them wait
+	}
+	return w.claim(w.event())
+}
+
+// alive counts the rows to which something may still happen.
+func (w *world) alive() (n int) {
+	for _, r := range w.model.Rows {
+		if !r.Final() {
+			n++
+		}
+	}
+	return n
+}
 
 func (w *world) claim(e ledger.Event) error {
 	if w.model.Find(e.Source, keyOf(&e)) != nil {
@@ -136,6 +151,9 @@ func (w *world) claimKnown() error {
 
 // claimBatch claims several at once: new ones, the same one twice, known ones and a wrong one.
 func (w *world) claimBatch() error {
+	if w.alive() > crowd {
+		return nil
+	}
 	var events []ledger.Event
 	for range 1 + w.random.IntN(4) {
 		events = append(events, w.event())

@@ -56,41 +56,61 @@ func about(r *Row, err error) error {
 	return fmt.Errorf("row %s (%s, of %q): %w", name(r), r.ID, r.Source, err)
 }
 
-var live = []ledger.State{ledger.StateClaimed, ledger.StateHeld, ledger.StateSending, ledger.StateAmbiguous}
-
-// compare holds every row that something may happen to, and those that something happened to, against the model.
+// compare holds every row that something may happen to, and those that something happened to, against the model. It reads the
+// file itself, through a connection of its own.
 func (w *world) compare() error {
-	seen, err := w.list(live)
-	if err != nil {
-		return err
-	}
+	ids := map[string]bool{}
 	for _, id := range w.touched {
-		if err := w.get(id, seen); err != nil {
-			return err
-		}
+		ids[id] = true
 	}
 	for _, r := range w.model.Rows {
-		if _, ok := seen[r.ID]; !ok && !r.Final() {
-			if err := w.get(r.ID, seen); err != nil {
-				return err
-			}
+		if !r.Final() {
+			ids[r.ID] = true
 		}
 	}
 	w.touched = w.touched[:0]
-	return w.hold(seen)
+	now := time.Now()
+	for _, r := range w.model.Rows {
+		if !ids[r.ID] {
+			continue
+		}
+		s, err := w.eye.look(w.events[r.ID].id)
+		if err == nil {
+			err = w.model.Observe(r, s, now)
+		}
+		if err != nil {
+			return about(r, err)
+		}
+	}
+	return nil
 }
 
-// compareAll does that with every row, and with the ledger's own counts.
+// compareAll does that with every row as the ledger lists it, and with the ledger's own counts.
 func (w *world) compareAll() error {
-	seen, err := w.list(nil)
-	if err != nil {
-		return err
+	seen := 0
+	f := ledger.Filter{Oldest: true, Limit: ledger.MaxList}
+	for f.Cursor >= 0 {
+		p, err := w.ledger.List(context.Background(), f)
+		if err != nil {
+			return err
+		}
+		for i := range p.Rows {
+			n := &p.Rows[i]
+			r := w.model.Row(n.ID.String())
+			if r == nil {
+				return fmt.Errorf("the ledger has a row that nobody claimed: %s (%s)", n.ID, n.State)
+			}
+			if err := w.model.Observe(r, look(n), time.Now()); err != nil {
+				return about(r, err)
+			}
+			seen++
+		}
+		if f.Cursor = p.Next; p.Next == 0 {
+			break
+		}
 	}
-	if err := w.hold(seen); err != nil {
-		return err
-	}
-	if len(seen) != len(w.model.Rows) {
-		return fmt.Errorf("the ledger has %d rows, the model %d", len(seen), len(w.model.Rows))
+	if seen != len(w.model.Rows) {
+		return fmt.Errorf("the ledger has %d rows, the model %d", seen, len(w.model.Rows))
 	}
 	st, err := w.ledger.Stats(context.Background())
 	if err != nil {
@@ -110,57 +130,4 @@ func (w *world) compareAll() error {
 		}
 	}
 	return nil
-}
-
-// hold compares rows with the model's.
-func (w *world) hold(seen map[string]ledger.Notification) error {
-	now := time.Now()
-	for id, n := range seen {
-		r := w.model.Row(id)
-		if r == nil {
-			return fmt.Errorf("the ledger has a row that nobody claimed: %s (%s)", id, n.State)
-		}
-		if err := w.model.Observe(r, look(&n), now); err != nil {
-			return about(r, err)
-		}
-	}
-	return nil
-}
-
-func (w *world) list(states []ledger.State) (map[string]ledger.Notification, error) {
-	seen := map[string]ledger.Notification{}
-	f := ledger.Filter{States: states, Oldest: true, Limit: ledger.MaxList}
-	for {
-		p, err := w.ledger.List(context.Background(), f)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range p.Rows {
-			seen[n.ID.String()] = n
-		}
-		if f.Cursor = p.Next; p.Next == 0 {
-			return seen, nil
-		}
-	}
-}
-
-func (w *world) get(id string, seen map[string]ledger.Notification) error {
-	rec, err := w.ledger.Get(context.Background(), w.events[id].id, nil)
-	if err != nil {
-		return fmt.Errorf("row %s: %w", id, err)
-	}
-	seen[id] = rec.Notification
-	return nil
-}
-
-// look is a row as the model looks at it.
-func look(n *ledger.Notification) Seen {
-	s := Seen{
-		State: string(n.State), Reason: string(n.Reason), Delivery: string(n.Delivery), Provider: n.Provider, MaybeSent: n.MaybeSent,
-		Final: n.State.Final(), Attempts: n.AttemptCount, Version: n.Version, Due: n.DueAt,
-	}
-	for _, a := range ledger.Allowed(n.State, n.MaybeSent) {
-		s.Allowed = append(s.Allowed, string(a))
-	}
-	return s
 }

@@ -11,7 +11,15 @@ import (
 // steer leads the walk to lines of the table that were rarely taken: it makes one act that takes such a line, or a step
 // towards one. false: nothing fits now.
 func (w *world) steer() (bool, error) {
-	lines := slices.Clone(Lines)
+	if w.model.Halted && w.chance(20) {
+		return true, w.accept()
+	}
+	for _, name := range []string{"first", "second", "keyed"} {
+		if w.model.Gates[name].Paused && w.chance(15) {
+			return true, w.resume(name)
+		}
+	}
+	lines := slices.Clone(table)
 	w.random.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 	sort.SliceStable(lines, func(i, j int) bool { return w.taken(lines[i]) < w.taken(lines[j]) })
 	for _, l := range lines[:10] {
@@ -22,12 +30,16 @@ func (w *world) steer() (bool, error) {
 	return false, nil
 }
 
-func (w *world) taken(l Line) int { return min(least, w.model.Taken[l.From+" "+l.By]) }
+// taken is how often a line was taken; what is more than this walk's share does not count.
+func (w *world) taken(l Line) int { return min(w.share(), w.model.Taken[l.From+" "+l.By]) }
+
+// share is what this walk has to do of what all have to.
+func (w *world) share() int { return (least + *walksFlag - 1) / *walksFlag }
 
 func (w *world) toward(l Line) (bool, error) {
 	switch l.By {
 	case "take":
-		return true, w.claimNew()
+		return w.alive() <= crowd, w.claimNew()
 	case "accepted", "rejected", "deferred", "fault", "ambiguous", "exhausted":
 		return w.answerSo(l.By)
 	case "repeat_ended":
@@ -38,10 +50,16 @@ func (w *world) toward(l Line) (bool, error) {
 		e.Message, e.SendAt = message(e.Channel, brokenText), time.Time{}
 		return true, w.claim(e)
 	case "repeat":
-		r := w.any(func(r *Row) bool { return r.State == "ambiguous" && r.Channel == "email" && !r.Restored })
-		return r != nil && w.goBy(6*time.Second), nil
+		r := w.any(func(r *Row) bool {
+			return r.State == "ambiguous" && r.Channel == "email" && len(r.Attempts) == 1 && !r.Restored
+		})
+		if r != nil && !w.model.Halted {
+			return w.goBy(6 * time.Second), nil
+		}
+		c := w.held(func(c *call) bool { return c.Provider == "keyed" && c.Kind == ledger.KindSend })
+		return c != nil, w.answer(c, replies[len(replies)-2])
 	case "process_ended":
-		if len(w.open) < 3 {
+		if len(w.requests()) < 3 {
 			return false, nil
 		}
 		return true, w.crash()
@@ -138,6 +156,9 @@ func (w *world) unsettle(state string) (bool, error) {
 	if c := w.held(func(c *call) bool { return c.Row.Type == "again" && !c.Row.SentAgain }); c != nil {
 		return true, w.answer(c, replies[len(replies)-2])
 	}
+	if w.alive() > crowd {
+		return false, nil
+	}
 	e := w.event()
 	e.EventType, e.Channel, e.Recipient = "again", ledger.SMS, "+15550100001"
 	e.SendAt, e.Message, e.Provider = time.Time{}, message(ledger.SMS, e.EventID), ""
@@ -156,9 +177,20 @@ func (w *world) expireOne(state string) (bool, error) {
 		}
 	}
 	if first == nil || time.Until(first.Expires) > 4*time.Minute {
-		return false, nil
+		return state == "claimed", w.claimToExpire()
 	}
 	return w.goBy(time.Until(first.Expires) + time.Second), nil
+}
+
+// claimToExpire claims a row that will wait at a gate until its end.
+func (w *world) claimToExpire() error {
+	if !w.model.Gates["keyed"].Paused {
+		return w.pause("keyed")
+	}
+	e := w.event()
+	e.Channel, e.Recipient, e.Provider = ledger.Email, "ada@example.test", ""
+	e.SendAt, e.ExpiresAt, e.Message = time.Time{}, time.Now().Add(20*time.Second), message(ledger.Email, e.EventID)
+	return w.claim(e)
 }
 
 // restoreSome puts back a copy in which rows are in a state, or makes one.

@@ -22,8 +22,7 @@ type backup struct {
 func (w *world) halt() error {
 	halted := w.model.Halted
 	w.model.Halted = true
-	w.cancel()
-	err := <-w.ended
+	err := w.quit()
 	if err == nil {
 		err = w.tell()
 	}
@@ -32,7 +31,7 @@ func (w *world) halt() error {
 	}
 	w.model.Stopped()
 	w.model.Halted = halted
-	return errors.Join(err, w.store.Shutdown())
+	return errors.Join(err, w.shut())
 }
 
 // restart stops the service and starts it again, after a while.
@@ -51,7 +50,7 @@ func (w *world) restart() error {
 
 // crash drops the service as it is and starts it again on its files.
 func (w *world) crash() error {
-	w.did("crash with %d in flight", len(w.open))
+	w.did("crash with %d in flight", len(w.requests()))
 	if err := w.drop(); err != nil {
 		return err
 	}
@@ -86,11 +85,13 @@ func (w *world) putBack() error {
 	if b == nil || w.model.Halted || time.Since(b.at) < 3*time.Second {
 		return nil
 	}
-	if err := w.claimNew(); err != nil { // after the backup something was written
+	e := w.event()
+	e.EventID += "_newer"
+	if err := w.claim(e); err != nil { // after the backup something was written
 		return err
 	}
 	synctest.Wait()
-	if err := w.tell(); err != nil {
+	if err := errors.Join(w.tell(), w.compare()); err != nil {
 		return err
 	}
 	w.did("the backup of %v is put back", b.at.Format("15:04:05.000"))

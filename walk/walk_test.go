@@ -13,11 +13,19 @@ import (
 )
 
 var (
-	seedFlag  = flag.Uint64("seed", 0, "seed of the walk; 0: a new one")
-	stepsFlag = flag.Int("steps", 2000, "acts of the walk")
+	seedFlag  = flag.Uint64("seed", 0, "seed of the first walk, the others take the next ones; 0: a new one")
+	stepsFlag = flag.Int("steps", 900, "acts of each walk; it goes on for as many again while a line was taken too rarely")
+	walksFlag = flag.Int("walks", 2, "walks beside each other, each with a ledger of its own")
 )
 
-const least = 20 // how often each line of the table has to be taken
+// table is the model's, and what becomes of a row whose proof came while it was sending.
+var table = append(slices.Clone(Lines), Line{From: "sending", By: "proof", To: "sent"})
+
+const (
+	least   = 20 // how often each line of the table has to be taken, by all walks
+	crowd   = 25 // rows of a walk to which something may still happen
+	steered = 80 // per cent of the acts lead to rarely taken lines, as long as there are any
+)
 
 // The model's table is written anew; here the two are held against each other.
 func TestModel_HasTheTable(t *testing.T) {
@@ -40,37 +48,76 @@ func TestWalk(t *testing.T) {
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
 	}
-	t.Logf("seed %d, %d steps", seed, *stepsFlag)
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, seed)
-		if err := w.start(); err != nil {
-			t.Fatal(err)
+	worlds := make([]*world, *walksFlag)
+	t.Run("seed", func(t *testing.T) {
+		for i := range worlds {
+			t.Run(fmt.Sprint(seed+uint64(i)), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) { worlds[i] = stroll(t, seed+uint64(i)) })
+			})
 		}
-		w.run()
-		err := w.walk(*stepsFlag)
-		if err == nil {
-			err = w.compareAll()
-		}
-		if err != nil {
-			t.Errorf("seed %d, step %d: %v\nthe last acts:\n%s", seed, len(w.acts), err, strings.Join(w.acts[max(0, len(w.acts)-30):], "\n"))
-		}
-		w.cancel()
-		if err := <-w.ended; err != nil {
-			t.Errorf("Run: %v", err)
-		}
-		if err := w.check(); err != nil {
-			t.Error(err)
-		}
-		if err := w.store.Shutdown(); err != nil {
-			t.Error(err)
-		}
-		w.print(t)
 	})
+	if !t.Failed() {
+		sum(t, worlds)
+	}
+}
+
+// stroll is one walk.
+func stroll(t *testing.T, seed uint64) *world {
+	w := newWorld(t, seed)
+	err := w.start()
+	if err == nil {
+		w.run()
+		err = w.walk(*stepsFlag)
+	}
+	if err == nil {
+		err = w.compareAll()
+	}
+	if err != nil {
+		t.Errorf("-seed %d -walks 1, act %d: %v\nthe last acts:\n%s", seed, len(w.acts), err, strings.Join(w.acts[max(0, len(w.acts)-30):], "\n"))
+	}
+	if err := w.end(); err != nil {
+		t.Errorf("-seed %d -walks 1, at the end: %v", seed, err)
+	}
+	return w
+}
+
+// sum shows how often each line was taken.
+func sum(t *testing.T, worlds []*world) {
+	acts, rows, checks := 0, 0, 0
+	for _, w := range worlds {
+		acts, rows, checks = acts+len(w.acts), rows+len(w.events), checks+w.checks
+	}
+	var b strings.Builder
+	for _, l := range table {
+		n := 0
+		for _, w := range worlds {
+			n += w.model.Taken[l.From+" "+l.By]
+		}
+		fmt.Fprintf(&b, "%6d  %-10s %-14s %s\n", n, l.From, l.By, l.To)
+		if n < least {
+			t.Errorf("%s by %s was taken %d times, want %d: walk further", l.From, l.By, n, least)
+		}
+	}
+	t.Logf("%d acts, %d rows, %d checks; lines of the table:\n%s", acts, rows, checks, b.String())
+}
+
+// rare returns a line that was not taken often enough.
+func (w *world) rare() (Line, bool) {
+	for _, l := range table {
+		if w.taken(l) < w.share() {
+			return l, true
+		}
+	}
+	return Line{}, false
 }
 
 // walk makes steps until something is wrong.
 func (w *world) walk(steps int) error {
-	for i := range steps {
+	for i := range 2 * steps {
+		if _, rare := w.rare(); i >= steps && !rare {
+			break
+		}
 		if err := w.step(); err != nil {
 			return err
 		}
@@ -101,7 +148,7 @@ var acts = []struct {
 }
 
 func (w *world) step() error {
-	if w.chance(60) {
+	if w.chance(steered) {
 		if done, err := w.steer(); done || err != nil {
 			return err
 		}
@@ -117,13 +164,4 @@ func (w *world) step() error {
 		}
 	}
 	panic("the weights changed")
-}
-
-// print shows how often each line was taken.
-func (w *world) print(t *testing.T) {
-	var b strings.Builder
-	for _, l := range append(Lines, Line{From: "sending", By: "proof", To: "sent"}) {
-		fmt.Fprintf(&b, "%6d  %-10s %-14s %s\n", w.model.Taken[l.From+" "+l.By], l.From, l.By, l.To)
-	}
-	t.Logf("%d acts, %d rows, %d checks; lines of the table:\n%s", len(w.acts), len(w.model.Rows), w.checks, b.String())
 }

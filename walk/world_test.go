@@ -29,6 +29,7 @@ type world struct {
 	model  *Model
 	store  *store.Store
 	ledger *ledger.Ledger
+	eye    *eye
 	cancel context.CancelFunc
 	ended  chan error
 	backup *backup
@@ -143,7 +144,17 @@ func (w *world) start() error {
 		}
 	}
 	w.ledger = ledger.New(w.store, providers, settings(), quiet)
-	_, err = w.ledger.Recover(context.Background())
+	if _, err := w.ledger.Recover(context.Background()); err != nil {
+		return err
+	}
+	w.eye, err = openEye(w.path)
+	return err
+}
+
+// shut closes the file.
+func (w *world) shut() error {
+	err := errors.Join(w.eye.close(), w.store.Shutdown())
+	w.eye = nil
 	return err
 }
 
@@ -155,11 +166,23 @@ func (w *world) run() {
 	synctest.Wait()
 }
 
-// stop ends the loop and closes the file.
-func (w *world) stop() error {
+// quit ends the loop, if it runs.
+func (w *world) quit() error {
+	if w.cancel == nil {
+		return nil
+	}
 	w.cancel()
-	err := <-w.ended
-	return errors.Join(err, w.check(), w.store.Shutdown())
+	w.cancel = nil
+	return <-w.ended
+}
+
+// end closes whatever is open, after a last check.
+func (w *world) end() error {
+	err := w.quit()
+	if w.store != nil {
+		err = errors.Join(err, w.check(), w.shut())
+	}
+	return err
 }
 
 // drop is what a dead process leaves to the next: a copy of the files as they are, while the handles are still open. What
@@ -176,9 +199,8 @@ func (w *world) drop() error {
 	w.life++
 	w.open, w.happen = nil, nil
 	w.mu.Unlock()
-	w.cancel()
-	err := <-w.ended
-	return errors.Join(err, w.store.Shutdown(), os.RemoveAll(filepath.Dir(from)))
+	err := w.quit()
+	return errors.Join(err, w.shut(), os.RemoveAll(filepath.Dir(from)))
 }
 
 // copyFile copies a file; one that is not there stays so.
