@@ -1,6 +1,9 @@
 package walk
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // The answers to what people ask for.
 const (
@@ -18,17 +21,14 @@ func (r *Row) Version() int64 { return int64(r.Moves) + 1 }
 
 // Act settles a row as a person asks: match is the version of If-Match, 0 for none; expires a new end, zero for none.
 func (m *Model) Act(r *Row, action string, match int64, expires, now time.Time) (answer string, err error) {
-	allowed := false
-	for _, a := range r.Allowed() {
-		allowed = allowed || a == action
-	}
+	allowed := slices.Contains(r.Allowed(), action)
 	switch {
 	case match != 0 && match != r.Version():
-		if r.Last == action && match == r.Version()-1 {
+		if match == r.Version()-1 && r.untouched() && r.did(action, expires) {
 			return Again, nil
 		}
 		return Differs, nil
-	case !allowed && r.Last == action:
+	case !allowed && r.did(action, expires):
 		return Again, nil
 	case !allowed:
 		return Wrong, nil
@@ -43,10 +43,11 @@ func (m *Model) Act(r *Row, action string, match int64, expires, now time.Time) 
 			return Past, nil
 		}
 	}
+	from := r.State
 	if err := m.move(r, action); err != nil {
 		return "", err
 	}
-	r.Last = action
+	r.settled(action, from, false, now)
 	switch action {
 	case "confirm":
 		r.Reason = "confirmed"
@@ -65,8 +66,19 @@ func (m *Model) Act(r *Row, action string, match int64, expires, now time.Time) 
 	return Done, nil
 }
 
+// did reports whether this very action brought the row where it is. A policy's release says something else than a person's.
+func (r *Row) did(action string, expires time.Time) bool {
+	return r.Moved.Action == action && !(action == "release" && r.Moved.Policy) && (expires.IsZero() || expires.Equal(r.Expires))
+}
+
+// untouched reports whether nothing happened since the newest settlement, and that moved the row.
+func (r *Row) untouched() bool {
+	began := len(r.Attempts) > 0 && !r.Attempts[len(r.Attempts)-1].Began.Truncate(time.Millisecond).Before(r.Last.At)
+	return r.Last == r.Moved && r.Last.Action != "" && r.Last.To == r.State && !(r.State == "claimed" && began)
+}
+
 // Resend asks for a second message on purpose: a new row, which Claim makes.
-func (m *Model) Resend(r *Row, match int64, accept bool) (answer string) {
+func (m *Model) Resend(r *Row, match int64, accept bool, now time.Time) (answer string) {
 	switch {
 	case match == 0:
 		return NeedMatch
@@ -77,7 +89,7 @@ func (m *Model) Resend(r *Row, match int64, accept bool) (answer string) {
 	case r.MaybeSent && !accept:
 		return NeedYes
 	}
-	r.Last = "resend"
+	r.settled("resend", r.State, false, now)
 	r.Resends++
 	r.Moves++
 	return Done

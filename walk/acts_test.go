@@ -127,7 +127,7 @@ func (w *world) resend() error {
 	now := time.Now()
 	n, err := w.ledger.Resend(context.Background(), ledger.Act{ID: w.events[r.ID].id, Reason: "walk", Actor: "walk", IfMatch: match}, accept)
 	w.touch(r)
-	if want, got := w.model.Resend(r, match, accept), verdict(err); got != want {
+	if want, got := w.model.Resend(r, match, accept, now), verdict(err); got != want {
 		return fmt.Errorf("resend: %s (%v), the model says %s", got, err, want)
 	} else if want != Done {
 		return nil
@@ -160,7 +160,7 @@ func (w *world) prove(r *Row, number int) error {
 		}
 		synctest.Wait()
 	}
-	return w.model.Proof(r, number, delivery)
+	return w.model.Proof(r, number, delivery, time.Now())
 }
 
 // gate pauses a provider or opens it again.
@@ -182,7 +182,7 @@ func (w *world) pause(provider string) error {
 
 func (w *world) resume(provider string) error {
 	w.did("resume %s", provider)
-	*w.model.Gates[provider] = Gate{}
+	w.model.Gates[provider].Resume()
 	_, err := w.ledger.Resume(context.Background(), provider, "walk")
 	return err
 }
@@ -200,12 +200,17 @@ func (w *world) reply() error {
 	if len(open) == 0 {
 		return nil
 	}
-	c := open[w.random.IntN(len(open))]
-	a := replies[w.random.IntN(len(replies))]
-	if w.chance(20) {
-		a = replies[0]
+	return w.answer(open[w.random.IntN(len(open))], w.replyOf(w.pick("accepted", "rejected", "deferred", "fault", "ambiguous", "ambiguous")))
+}
+
+// replyOf picks a reply of a kind.
+func (w *world) replyOf(kind string) reply {
+	for _, i := range w.random.Perm(len(replies)) {
+		if a := replies[i]; a.kind() == kind {
+			return a
+		}
 	}
-	return w.answer(c, a)
+	panic("there is no reply of kind " + kind)
 }
 
 func (w *world) answer(c *call, a reply) error {
@@ -216,7 +221,7 @@ func (w *world) answer(c *call, a reply) error {
 		a.ids = []string{fmt.Sprint("m-", len(w.acts))}
 	}
 	if a.Outcome == "accepted" && a.ids != nil && c.Provider == "first" {
-		if w.shared.id != "" && w.shared.row != c.ID && w.chance(10) {
+		if w.shared.id != "" && w.shared.row != c.ID && w.chance(40) {
 			a.ids[0], a.Shared = w.shared.id, true
 		} else {
 			w.shared.id, w.shared.row = a.ids[0], c.ID

@@ -76,8 +76,9 @@ func (m *Model) Ended(h *Handing, a Answer, now time.Time) error {
 	switch {
 	case a.Outcome == "accepted":
 		if r.provenBefore(h.Number) {
-			r.Twice, r.Last = r.Twice+1, "proof"
+			r.Twice++
 			r.Moves++
+			defer func() { r.settled("proof", r.State, false, now) }()
 		}
 		err := m.move(r, "accepted")
 		if a.Shared {
@@ -174,7 +175,7 @@ func (r *Row) delivered() {
 }
 
 // Proof takes a report that shows that an attempt was accepted. It wins from every state; while the row is sending it waits.
-func (m *Model) Proof(r *Row, number int, delivery string) error {
+func (m *Model) Proof(r *Row, number int, delivery string, now time.Time) error {
 	proven := map[int]bool{}
 	for i, a := range r.Attempts {
 		if a.Accepted || r.Proofs[i+1] {
@@ -189,12 +190,15 @@ func (m *Model) Proof(r *Row, number int, delivery string) error {
 	r.delivered()
 	if r.State == "sent" {
 		if len(proven) > 0 && !proven[r.handing(number)] {
-			r.Twice, r.Last = r.Twice+1, "proof"
+			r.Twice++
 			r.Moves++
+			r.settled("proof", r.State, false, now)
 		}
 		return nil
 	}
+	from := r.State
 	err := m.move(r, "proof")
-	r.Reason, r.Last = "proof", "proof"
+	r.Reason = "proof"
+	r.settled("proof", from, false, now)
 	return err
 }

@@ -9,8 +9,20 @@ import (
 	"sendonce/ledger"
 )
 
-// event makes up an event.
+// event makes up an event, or takes one that another application had too: that is another event.
 func (w *world) event() ledger.Event {
+	brought := w.chance(50)
+	r := w.any(func(r *Row) bool { return !brought || w.events[r.ID].event.DedupeKey != "" })
+	if r == nil || w.chance(90) {
+		return w.fresh()
+	}
+	e := w.events[r.ID].event
+	e.Source, e.SendAt, e.ExpiresAt = w.pick("", "shop", "billing", "support"), time.Time{}, time.Time{}
+	return e
+}
+
+// fresh makes up an event that nobody had before.
+func (w *world) fresh() ledger.Event {
 	n := len(w.events) + w.random.IntN(1_000_000)
 	e := ledger.Event{EventID: fmt.Sprint("evt_", n), Channel: ledger.SMS, Recipient: "+15550100001", Caller: "walk"}
 	if w.chance(40) {

@@ -3,7 +3,8 @@ package walk
 import "time"
 
 // Gate is what the design says of a provider's gate: closed by a fault of the provider, probed with one row after 5 s, doubling to
-// 5 min, or when a 429 asked for it; opened by any other answer. A person's pause ends only by a person.
+// 5 min, or when a 429 asked for it; opened by the probe's answer, and where the provider only could not be reached by any.
+// A person's pause ends only by a person.
 type Gate struct {
 	Paused  bool // by a person
 	Fault   string
@@ -12,6 +13,9 @@ type Gate struct {
 	Closed  time.Time // when it closed: what began in that very moment may have passed before
 	Probing *Handing
 }
+
+// Resume is a person's word that the provider may be used. A probe that is on its way is still one.
+func (g *Gate) Resume() { *g = Gate{Probing: g.Probing} }
 
 // Open reports whether rows pass freely.
 func (g *Gate) Open() bool { return !g.Paused && g.Fault == "" }
@@ -57,6 +61,8 @@ func (g *Gate) report(h *Handing, a Answer, now time.Time) {
 		g.Probing = nil
 	}
 	switch {
+	case a.Fault == "" && a.Answered && !probe && g.Fault != "" && g.Fault != "unreachable":
+		return // asked before the gate closed: it does not take back "later", nor a lost account
 	case a.Fault == "" && a.Answered:
 		g.Fault, g.Delay = "", 0
 		return

@@ -90,13 +90,29 @@ type Row struct {
 	Proofs          map[int]bool // attempts that a report proves
 	Reports         []string     // deliveries that reports brought
 	Delivery        string       // the highest of them, as soon as the row is not sending
-	Last            string       // action of the last settlement
+	Last            Settlement   // the newest
+	Moved           Settlement   // the newest that moved the row
 	SentAgain       bool         // released by a policy
 	Restored        bool         // made ambiguous by an old copy: no policy acts
 	OldCopy         bool         // ambiguous in an old copy: its policy may act or not
 	Twice           int          // proven duplicates
 	Resends         int
 	Moves           int // changes of state, and settlements: the version is one more
+}
+
+// Settlement is a change that is no attempt.
+type Settlement struct {
+	Action, To string
+	Policy     bool
+	At         time.Time
+}
+
+// settled notes a settlement; one that leaves the row where it is moves only the version.
+func (r *Row) settled(action, from string, policy bool, at time.Time) {
+	r.Last = Settlement{Action: action, To: r.State, Policy: policy, At: at.Truncate(time.Millisecond)}
+	if from != r.State {
+		r.Moved = r.Last
+	}
 }
 
 // Attempt is one handing.

@@ -35,9 +35,10 @@ func (m *Model) policy(r *Row, now time.Time) error {
 	case "assume_sent":
 		by, reason = "confirm", "assumed"
 	}
-	maybe := r.MaybeSent
+	maybe, from := r.MaybeSent, r.State
 	err := m.move(r, by)
-	if r.Last = by; r.State != "sent" {
+	r.settled(by, from, true, now)
+	if r.State != "sent" {
 		r.MaybeSent = maybe // only a person says that it surely was not sent
 	}
 	r.Reason = reason
@@ -48,8 +49,10 @@ func (m *Model) policy(r *Row, now time.Time) error {
 func (m *Model) byItself(r *Row, s Seen, now time.Time) (do func() error, at time.Time) {
 	expire := func(by, reason string) func() error {
 		return func() error {
+			from := r.State
 			err := m.move(r, by)
-			r.Reason, r.Last = reason, by
+			r.Reason = reason
+			r.settled(by, from, false, now)
 			return err
 		}
 	}
@@ -87,9 +90,10 @@ func (m *Model) Observe(r *Row, s Seen, now time.Time) error {
 			return err
 		}
 	}
-	if r.State == "claimed" && s.State == "claimed" && r.Due.Before(r.Latest) {
+	if r.State == "claimed" && s.State == "claimed" {
 		lo, hi := earlier(r.Due, r.Expires), earlier(r.Latest, r.Expires)
-		if s.Due.Before(lo.Add(-time.Millisecond)) || s.Due.After(hi.Add(time.Millisecond)) {
+		known := !lo.Before(hi) // then it may be due since a little while: a policy acted before this look
+		if s.Due.After(hi.Add(time.Millisecond)) || !known && s.Due.Before(lo.Add(-time.Millisecond)) {
 			return fmt.Errorf("due at %v, want %v to %v", s.Due, lo, hi)
 		}
 		r.Due, r.Latest = s.Due, s.Due
@@ -153,11 +157,13 @@ func (m *Model) Restored(now time.Time) error {
 			r.OldCopy = true
 		}
 		if r.State == "claimed" || r.State == "held" {
+			from := r.State
 			if err := m.move(r, "restored"); err != nil {
 				return err
 			}
 			r.unknown("restored", now)
-			r.Restored, r.Last = true, "restored"
+			r.Restored = true
+			r.settled("restored", from, false, now)
 		}
 	}
 	return m.reopened("restored", now)
@@ -184,13 +190,14 @@ func (m *Model) reopened(by string, now time.Time) error {
 		}
 		r.unknown(by, since)
 		if r.Restored = by == "restored"; r.Restored {
-			r.Last = by
+			r.settled(by, "sending", false, now)
 		}
 		if len(r.Proofs) > 0 {
 			if err := m.move(r, "proof"); err != nil {
 				return err
 			}
-			r.Reason, r.Last = "proof", "proof"
+			r.Reason = "proof"
+			r.settled("proof", "ambiguous", false, now)
 			r.delivered()
 		}
 	}

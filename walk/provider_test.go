@@ -101,6 +101,14 @@ func (a *reply) result() ledger.Result {
 	return r
 }
 
+// kind is the outcome, with the provider's faults set apart.
+func (a *reply) kind() string {
+	if a.Fault != "" {
+		return "fault"
+	}
+	return a.Outcome
+}
+
 // replies are all that a provider may do; a message id and a receipt of it are added when it accepted.
 var replies = []reply{
 	{Answer: Answer{Outcome: "accepted", Answered: true}},

@@ -44,9 +44,9 @@ func (w *world) toward(l Line) (bool, error) {
 		return w.answerSo(l.By)
 	case "repeat_ended":
 		c := w.held(func(c *call) bool { return c.Kind == ledger.KindRepeat })
-		return c != nil, w.answer(c, replies[w.random.IntN(len(replies)-1)+1])
+		return c != nil, w.answer(c, w.replyOf(w.pick("rejected", "deferred", "fault", "ambiguous")))
 	case "unbuildable":
-		e := w.event()
+		e := w.fresh()
 		e.Message, e.SendAt = message(e.Channel, brokenText), time.Time{}
 		return true, w.claim(e)
 	case "repeat":
@@ -100,30 +100,15 @@ func (w *world) held(fits func(*call) bool) *call {
 
 // answerSo lets a provider answer so that a line is taken.
 func (w *world) answerSo(by string) (bool, error) {
-	for _, i := range w.random.Perm(len(replies)) {
-		a := replies[i]
-		outcome := a.Outcome
-		switch {
-		case a.Fault != "":
-			outcome = "fault"
-		case by == "exhausted" && outcome == "deferred":
-			outcome = "exhausted"
-		}
-		if outcome != by {
-			continue
-		}
-		c := w.held(func(c *call) bool {
-			return c.Kind == ledger.KindSend && (by != "exhausted" || c.Row.Steps == len(rules.Ladder))
-		})
-		if c == nil && by == "exhausted" {
-			if c = w.held(func(c *call) bool { return c.Kind == ledger.KindSend && c.Row.Steps > 0 }); c == nil {
-				r := w.any(func(r *Row) bool { return r.State == "claimed" && r.Steps > 0 })
-				return r != nil && w.goBy(time.Until(r.Due)+time.Second), nil
-			}
-		}
-		return c != nil, w.answer(c, a)
+	if by != "exhausted" {
+		c := w.held(func(c *call) bool { return c.Kind == ledger.KindSend })
+		return c != nil, w.answer(c, w.replyOf(by))
 	}
-	return false, nil
+	if c := w.held(func(c *call) bool { return c.Kind == ledger.KindSend && c.Row.Steps > 0 }); c != nil {
+		return true, w.answer(c, w.replyOf("deferred"))
+	}
+	r := w.any(func(r *Row) bool { return r.State == "claimed" && r.Steps > 0 })
+	return r != nil && w.goBy(time.Until(r.Due)+time.Second), nil
 }
 
 // unsettle brings a row that may have been sent to a final state, or a step nearer: a policy releases it, it is deferred, and then
@@ -159,7 +144,7 @@ func (w *world) unsettle(state string) (bool, error) {
 	if w.alive() > crowd {
 		return false, nil
 	}
-	e := w.event()
+	e := w.fresh()
 	e.EventType, e.Channel, e.Recipient = "again", ledger.SMS, "+15550100001"
 	e.SendAt, e.Message, e.Provider = time.Time{}, message(ledger.SMS, e.EventID), ""
 	return true, w.claim(e)
@@ -187,7 +172,7 @@ func (w *world) claimToExpire() error {
 	if !w.model.Gates["keyed"].Paused {
 		return w.pause("keyed")
 	}
-	e := w.event()
+	e := w.fresh()
 	e.Channel, e.Recipient, e.Provider = ledger.Email, "ada@example.test", ""
 	e.SendAt, e.ExpiresAt, e.Message = time.Time{}, time.Now().Add(20*time.Second), message(ledger.Email, e.EventID)
 	return w.claim(e)

@@ -85,8 +85,7 @@ func (w *world) putBack() error {
 	if b == nil || w.model.Halted || time.Since(b.at) < 3*time.Second {
 		return nil
 	}
-	e := w.event()
-	e.EventID += "_newer"
+	e := w.fresh()
 	if err := w.claim(e); err != nil { // after the backup something was written
 		return err
 	}

@@ -148,6 +148,9 @@ var acts = []struct {
 }
 
 func (w *world) step() error {
+	if c := w.held(func(c *call) bool { return c.Kind == ledger.KindRepeat }); c != nil && w.chance(30) {
+		return w.answer(c, w.replyOf(w.pick("accepted", "rejected", "deferred", "fault", "ambiguous")))
+	}
 	if w.chance(steered) {
 		if done, err := w.steer(); done || err != nil {
 			return err
