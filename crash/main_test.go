@@ -57,12 +57,19 @@ func program(t *testing.T) string {
 	return bin
 }
 
+// packages are the Debian packages of tools that are not named like them.
+var packages = map[string]string{"mkfs.ext4": "e2fsprogs", "umount": "mount"}
+
 // needs skips a test that cannot run without a tool.
 func needs(t *testing.T, tools ...string) {
 	t.Helper()
 	for _, tool := range tools {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("NOT TESTED: %s is missing; install it with: apt-get install %s", tool, tool)
+			name := tool
+			if p, ok := packages[tool]; ok {
+				name = p
+			}
+			t.Skipf("NOT TESTED: %s is missing; install it with: apt-get install %s", tool, name)
 		}
 	}
 }

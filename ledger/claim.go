@@ -30,7 +30,13 @@ func (l *Ledger) Claim(ctx context.Context, e Event) (ClaimResult, error) {
 	if err := l.complete(&c, &e); err != nil {
 		return ClaimResult{}, err
 	}
+	if e.Wait {
+		l.waiters.expect(c.ID)
+	}
 	rows, err := l.claimRows([]Claim{c})
+	if e.Wait && (err != nil || rows[0].Duplicate) {
+		l.waiters.drop(c.ID)
+	}
 	if err != nil {
 		return ClaimResult{}, err
 	}
@@ -207,9 +213,6 @@ func (l *Ledger) claimed(row Claimed, e *Event, recipient string) (ClaimResult, 
 	Reach(PointClaimCommitted)
 	l.recent.made(n)
 	l.near.add(&n)
-	if e.Wait {
-		l.waiters.expect(n.Seq)
-	}
 	l.handOver(n)
 	return ClaimResult{Notification: n}, nil
 }

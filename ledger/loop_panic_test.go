@@ -41,7 +41,7 @@ func TestPanic_F34_NothingPrivateIsKept(t *testing.T) {
 		"with nothing at hand": {func(*ledger.Order) { panic(nil) }, "the adapter panicked: panic called with nil argument"},
 	} {
 		for _, build := range []bool{true, false} {
-			t.Run(name, func(t *testing.T) {
+			t.Run(name+map[bool]string{true: ", building", false: ", sending"}[build], func(t *testing.T) {
 				var log lines
 				bubble(t, func(r *rig) {
 					r.log = log.logger()

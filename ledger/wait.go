@@ -4,39 +4,46 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // waiters are callers that want to know when a row's attempt has ended.
 type waiters struct {
 	mu   sync.Mutex
-	rows map[int64]*waiting
+	rows map[uuid.UUID]*waiting
 }
 
 type waiting struct {
 	done  chan struct{}
 	row   Notification // valid once done is closed
 	users int          // callers inside wait
-	early bool         // made before the row was handed to the loop: its end cannot have been missed
+	early bool         // made before the row was: its end cannot have been missed
 }
 
-// expect makes an entry before the row is handed to the loop, so that its end cannot be missed.
-func (w *waiters) expect(seq int64) *waiting {
+// expect makes an entry before the row is claimed, so that its end cannot be missed. Wait or drop must follow.
+func (w *waiters) expect(id uuid.UUID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	e := w.entry(seq)
-	e.early = true
-	return e
+	w.entry(id).early = true
+}
+
+// drop takes back an entry whose row was not made.
+func (w *waiters) drop(id uuid.UUID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.rows, id)
 }
 
 // entry returns the row's entry, made where there is none. The caller has the lock.
-func (w *waiters) entry(seq int64) *waiting {
-	e := w.rows[seq]
+func (w *waiters) entry(id uuid.UUID) *waiting {
+	e := w.rows[id]
 	if e == nil {
 		if w.rows == nil {
-			w.rows = map[int64]*waiting{}
+			w.rows = map[uuid.UUID]*waiting{}
 		}
 		e = &waiting{done: make(chan struct{})}
-		w.rows[seq] = e
+		w.rows[id] = e
 	}
 	return e
 }
@@ -45,29 +52,29 @@ func (w *waiters) entry(seq int64) *waiting {
 func (w *waiters) ended(n Notification) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if e := w.rows[n.Seq]; e != nil {
+	if e := w.rows[n.ID]; e != nil {
 		e.row = n
-		delete(w.rows, n.Seq)
+		delete(w.rows, n.ID)
 		close(e.done)
 	}
 }
 
 // enter counts a caller in. expected is false when the row may have ended before the entry was made.
-func (w *waiters) enter(seq int64) (e *waiting, expected bool) {
+func (w *waiters) enter(id uuid.UUID) (e *waiting, expected bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	e = w.entry(seq)
+	e = w.entry(id)
 	e.users++
 	return e, e.early
 }
 
 // leave counts a caller out and drops an entry that nobody waits for.
-func (w *waiters) leave(seq int64, e *waiting) {
+func (w *waiters) leave(id uuid.UUID, e *waiting) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	e.users--
-	if e.users == 0 && w.rows[seq] == e {
-		delete(w.rows, seq)
+	if e.users == 0 && w.rows[id] == e {
+		delete(w.rows, id)
 	}
 }
 
@@ -77,8 +84,8 @@ func (l *Ledger) Wait(ctx context.Context, n Notification) Notification {
 	if n.State != StateClaimed && n.State != StateSending {
 		return n
 	}
-	e, expected := l.waiters.enter(n.Seq)
-	defer l.waiters.leave(n.Seq, e)
+	e, expected := l.waiters.enter(n.ID)
+	defer l.waiters.leave(n.ID, e)
 	if !expected { // somebody else's row: it may have ended before we looked
 		r, err := l.store.Get(ctx, n.ID)
 		if err != nil {
