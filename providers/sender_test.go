@@ -144,7 +144,7 @@ func TestSend_ManyFailuresLeaveNothingOpen(t *testing.T) {
 			}
 		}
 		closeIdle(p)
-		handlers.Wait() // hangs if a connection stays open
+		handlers.Wait()       // hangs if a connection stays open
 		if peak.Load() > 64 { // the server may see a close a little late
 			t.Errorf("%d connections at once for one request after another", peak.Load())
 		}
