@@ -26,7 +26,6 @@ type call struct {
 	life   int
 	body   []byte
 	answer chan reply
-	done   bool
 }
 
 // reply is an answer with what the walk knows of it.
