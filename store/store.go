@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -52,6 +53,9 @@ func (o *Options) complete() error {
 	}
 	path, err := realPath(o.Path)
 	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("the folder of the ledger is missing, make it first: %w", err)
+		}
 		return fmt.Errorf("database path: %w", err)
 	}
 	o.Path = path
