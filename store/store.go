@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -57,6 +58,9 @@ func (o *Options) complete() error {
 			return fmt.Errorf("the folder of the ledger is missing, make it first: %w", err)
 		}
 		return fmt.Errorf("database path: %w", err)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("database path: %s is a folder, name a file in it", path)
 	}
 	o.Path = path
 	return nil
