@@ -58,7 +58,7 @@ func restoreAccept(_ context.Context, c config.Config) error {
 
 // asExit gives errors about the files their exit code.
 func asExit(err error) error {
-	for _, e := range []error{store.ErrMissing, store.ErrNoLedger, store.ErrExists, store.ErrLocked, store.ErrNewer, store.ErrDamaged, store.ErrForeign, store.ErrPlatform} {
+	for _, e := range []error{store.ErrMissing, store.ErrNoLedger, store.ErrExists, store.ErrLocked, store.ErrNewer, store.ErrDamaged, store.ErrForeign, store.ErrLinked, store.ErrPlatform} {
 		if errors.Is(err, e) {
 			return &cli.ExitError{Code: cli.ExitLedger, Err: err}
 		}

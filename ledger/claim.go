@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -175,6 +176,9 @@ func (l *Ledger) complete(c *Claim, e *Event) error {
 		if e.SendAt.After(now) {
 			expires = e.SendAt.Add(rules.expiresAfter)
 		}
+	}
+	if last := tooLate.Add(-time.Millisecond); expires.After(last) {
+		expires = last
 	}
 	if !expires.After(now) {
 		return Invalid("expires_at", "has passed; give a time after now, or none")

@@ -153,3 +153,14 @@ func TestLoop_ReleasePastExpiryNeedsAnother(t *testing.T) {
 		r.expect(n, ledger.StateSent, "")
 	})
 }
+
+// Keeps out an expires_at of the year 10000, which RFC 3339 cannot write.
+func TestClaim_ExpiryStaysWithinFourDigits(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		end := time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+		n := r.claim("e1", func(e *ledger.Event) { e.SendAt = end })
+		if n.ExpiresAt.Year() != 9999 || n.ExpiresAt.Before(end) {
+			t.Errorf("expires at %v", n.ExpiresAt)
+		}
+	})
+}

@@ -18,6 +18,7 @@ var (
 	ErrExists   = errors.New("there is a ledger already: it is left as it is")
 	ErrNewer    = errors.New("the ledger was written by a newer sendonce: use that version; nothing was changed")
 	ErrDamaged  = errors.New("the ledger is damaged: stop, keep the files, and restore a backup")
+	ErrLinked   = errors.New("the ledger's file has a second name (a hard link), under which another process could open it: remove one of them")
 	ErrForeign  = errors.New("the file is not a sendonce ledger: give the right path")
 	ErrPlatform = errors.New("this platform has no file locks that sendonce knows: it runs on Linux, macOS and FreeBSD")
 )

@@ -46,6 +46,9 @@ func (s *Store) open(o Options) error {
 	case !ledgerThere:
 		return ErrNoLedger
 	}
+	if s.presence, err = newPresence(s.path); err != nil {
+		return err
+	}
 	warnModes(s.log, s.path)
 	ctx := context.Background()
 	version, err := peek(ctx, s.path, o.hooks.version)

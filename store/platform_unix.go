@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,6 +21,14 @@ func lockExclusive(f *os.File) error {
 		return fmt.Errorf("lock file: %w", err)
 	}
 	return nil
+}
+
+// links is how many names a file has; 1 where that is not known.
+func links(info os.FileInfo) uint64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(s.Nlink)
+	}
+	return 1
 }
 
 // freeSpace is how many bytes an ordinary process may still write to the file system of a folder.

@@ -98,6 +98,7 @@ type Store struct {
 	fresh        atomic.Bool // restored, and its open rows were not made ambiguous yet
 	fullCheckMax int64
 	maxScan      int64
+	presence     *presence
 	damage       atomic.Pointer[error]
 	background   sync.WaitGroup
 	stopChecks   context.CancelFunc
@@ -153,6 +154,9 @@ func (s *Store) Condition() ledger.Condition {
 	switch {
 	case c.Err != nil:
 	case s.damage.Load() != nil:
+		c.Err = *s.damage.Load()
+	case s.presence.gone():
+		s.damaged(fmt.Errorf("somebody removed or replaced the file of the running service: %w", ErrMissing))
 		c.Err = *s.damage.Load()
 	case s.space.low():
 		c.Err = ledger.ErrStorageLow
