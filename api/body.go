@@ -22,6 +22,7 @@ func (a *API) withBody(rq *request, limit int64, use func(body []byte) error) er
 		return refuse(codeMediaType)
 	}
 	if r.ContentLength > limit {
+		drain(r)
 		return refuse(codeTooLarge)
 	}
 	kept, _ := a.bodies.Get().(*[]byte)
@@ -35,6 +36,7 @@ func (a *API) withBody(rq *request, limit int64, use func(body []byte) error) er
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
+		drain(r)
 		return refuse(codeTooLarge)
 	case err != nil:
 		// The caller left or was too slow: a cut connection tells it to repeat, a 4xx would tell it to give up.
@@ -43,6 +45,17 @@ func (a *API) withBody(rq *request, limit int64, use func(body []byte) error) er
 		return ledger.Invalid(wholeBody, "must be a JSON object; it is empty")
 	}
 	return use(body)
+}
+
+// maxDrained is how much of a body that is too large is read all the same.
+const maxDrained = 16 << 20
+
+// drain reads what a caller is still sending, since many clients read the answer only then; cut off before, they would not
+// see the 413 and send the same body for ever. A caller that asks first (Expect) has sent nothing.
+func drain(r *http.Request) {
+	if r.Header.Get("Expect") == "" {
+		_, _ = io.CopyN(io.Discard, r.Body, maxDrained) // whatever ends it, the answer is the same
+	}
 }
 
 // appendAll reads r to its end behind b.
