@@ -23,6 +23,7 @@ type Ledger struct {
 	clock    *clock
 	random   func() float64
 
+	shortcut shortcut
 	waiters  waiters
 	near     *nearWatch
 	recent   recent

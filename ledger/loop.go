@@ -24,8 +24,10 @@ func (l *Ledger) Run(ctx context.Context) error {
 	}
 	loops.Go(func() { l.keepHouse(ctx, work) })
 	loops.Go(func() { l.keepRepeats(ctx) })
+	l.shortcut.open(work)
 	<-ctx.Done()
 	l.draining.Store(true)
+	l.shortcut.close()
 	loops.Wait()
 	drained := make(chan struct{})
 	go func() {

@@ -46,7 +46,7 @@ func (l *Ledger) handOver(n Notification) {
 	}
 	if n.DueAt.After(l.clock.now()) {
 		o.schedule(n.DueAt)
-	} else {
+	} else if !l.startNow(o, n) {
 		o.offer(n)
 	}
 	l.houseAt(n.ExpiresAt)
