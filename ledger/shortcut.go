@@ -18,7 +18,11 @@ func (s *shortcut) open(work context.Context) {
 	s.mu.Unlock()
 }
 
-func (s *shortcut) close() { s.open(nil) }
+func (s *shortcut) close() {
+	s.mu.Lock()
+	s.work = nil
+	s.mu.Unlock()
+}
 
 // startNow starts the attempt of a due row whose outlet has nothing else to do and a worker to spare: then no other row would
 // go first, and waking the dispatcher would only cost time. false: the row goes the ordinary way.
