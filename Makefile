@@ -15,8 +15,9 @@ build: ## the static binary, as it is released
 run: ## the service on its defaults: sendonce.db, 127.0.0.1:8484, nothing really leaves
 	$(GO) run . serve
 
-test: tools ## every test, with the race detector, in random order (20 kill cycles included)
+test: tools ## every test, with the race detector, in random order (20 kill cycles included); the largest once more in full size
 	$(GO) test -race -shuffle=on -timeout 20m ./...
+	$(GO) test -count=1 -run 'TestCheck_ManyRows|TestLoop_UrgentPassesABacklog' ./ledger
 
 crash: tools ## CYCLES (500) kills of the real binary, then the table
 	$(GO) test ./crash -run 'TestCrash$$' -v -count=1 -timeout 80m -cycles $(CYCLES)

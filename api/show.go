@@ -160,7 +160,9 @@ func (a *API) ready(rq *request) error {
 	answer := &Ready{Ready: true}
 	for _, s := range a.ledger.Providers() {
 		if s.Gate.State != gateOpen {
-			s.Gate.Reason, s.Gate.By = "", ""
+			if !s.Gate.ByItself() { // anybody may ask, so what a person wrote stays inside
+				s.Gate.Reason, s.Gate.By = "", ""
+			}
 			answer.Providers = append(answer.Providers, provider(&s))
 		}
 	}

@@ -86,7 +86,7 @@ func TestKeys_Query(t *testing.T) {
 }
 
 // Ready answers one question for anybody who asks: can a claim be made durable now. Paused providers stand in
-// the body, without who paused them and why.
+// the body: why, where the ledger closed the gate, and neither who nor why, where a person did.
 func TestReady_OneQuestion(t *testing.T) {
 	s := newStub()
 	base := serve(t, s, Settings{Keys: testKeys, Version: "1.2.3"})
@@ -103,6 +103,10 @@ func TestReady_OneQuestion(t *testing.T) {
 	}
 	s.gates[0].Gate = ledger.GateStatus{State: "paused", Reason: "ada owes them money", By: "ada"}
 	if got, r := ask(); got.status != 200 || len(r.Providers) != 1 || strings.Contains(string(got.body), "ada") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	s.gates[0].Gate = ledger.GateStatus{State: "paused", Reason: "credentials", By: "sendonce"}
+	if got, r := ask(); got.status != 200 || len(r.Providers) != 1 || r.Providers[0].Gate.Reason == nil || *r.Providers[0].Gate.Reason != "credentials" {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	for err, code := range map[error]string{ledger.ErrUnknown: codeStorageUnknown, ledger.ErrStorageLow: codeStorageLow, ledger.ErrDraining: codeDraining} {

@@ -18,7 +18,7 @@ import (
 // A large ledger in order has no differences, and checking it takes seconds.
 func TestCheck_ManyRows(t *testing.T) {
 	count := 100_000
-	if testing.Short() {
+	if testing.Short() || raced {
 		count = 5_000
 	}
 	path := filepath.Join(t.TempDir(), "sendonce.db")

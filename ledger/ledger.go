@@ -157,6 +157,9 @@ type GateStatus struct {
 	By     string
 }
 
+// ByItself reports whether the ledger closed the gate, so that Reason is the word of a Fault and no person's text.
+func (g GateStatus) ByItself() bool { return g.By == actorSelf }
+
 // Providers returns all providers by name.
 func (l *Ledger) Providers() []ProviderStatus {
 	out := make([]ProviderStatus, 0, len(l.outlets))

@@ -35,8 +35,8 @@ func (r *rig) backlog(rows int, due time.Time) {
 // A one-time code never waits behind a newsletter.
 func TestLoop_UrgentPassesABacklog(t *testing.T) {
 	rows := 100_000
-	if testing.Short() || underRace {
-		rows = 20_000
+	if testing.Short() || raced {
+		rows = 5_000
 	}
 	bubble(t, func(r *rig) { r.scripts["a"].rate = 10 }, func(t *testing.T, r *rig) {
 		r.unchecked = true // a hundred thousand rows that nothing happens to

@@ -37,7 +37,7 @@ func (s *InfraiSettings) New(_ string, c Common) (ledger.Provider, error) {
 	}
 	return &infrai{
 		settings: *s, base: base, window: c.RepeatWindow, account: fingerprint("infrai", base, string(s.APIKey)),
-		sender: newSender(c.Dial, true, s.APIKey),
+		sender: newSender(c.Dial, max(c.Workers, 1), s.APIKey),
 	}, nil
 }
 

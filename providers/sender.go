@@ -20,7 +20,6 @@ const (
 	maxBodyRead    = 64 << 10         // bytes of an answer's body that are read
 	maxHeaderBytes = 64 << 10         // of an answer's header, 1xx answers before it included
 	idleLife       = 10 * time.Second // of a connection between two requests
-	maxIdle        = 64               // connections between two requests
 )
 
 // sender hands one request over HTTP/1.1, once. It has no time-out of its own: the context's deadline is the
@@ -31,11 +30,12 @@ type sender struct {
 	secrets   [][]byte // blotted out of stored answers
 }
 
-// newSender makes a sender. With reuse a connection may carry several requests. Then the peer may close it just
-// when one is on its way, which is ambiguous, and a second answer to one request may be taken for the answer to
-// the next. So reuse is for providers that can settle the first, by a wire key or a look-up, and whose answers carry
-// an id, which shows the second. dial is nil for the network.
-func newSender(dial DialFunc, reuse bool, secrets ...Secret) *sender {
+// newSender makes a sender that keeps so many idle connections for further requests; 0: each request has its own.
+// Where a connection carries several requests, the peer may close it just when one is on its way, which is
+// ambiguous, and a second answer to one request may be taken for the answer to the next. So reuse is for providers
+// that can settle the first, by a wire key or a look-up, and whose answers carry an id, which shows the second.
+// dial is nil for the network.
+func newSender(dial DialFunc, keep int, secrets ...Secret) *sender {
 	if dial == nil {
 		dial = (&net.Dialer{}).DialContext
 	}
@@ -46,9 +46,8 @@ func newSender(dial DialFunc, reuse bool, secrets ...Secret) *sender {
 		Protocols:              &http1, // HTTP/2 repeats requests on its own after some resets
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		DisableCompression:     true, // an answer of a few bytes must not unpack to many
-		DisableKeepAlives:      !reuse,
-		MaxIdleConns:           maxIdle,
-		MaxIdleConnsPerHost:    maxIdle,
+		DisableKeepAlives:      keep == 0,
+		MaxIdleConnsPerHost:    keep, // one for each worker: with fewer, busy ones would dial anew for each request
 		IdleConnTimeout:        idleLife,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 	}}

@@ -144,8 +144,8 @@ func TestSend_ManyFailuresLeaveNothingOpen(t *testing.T) {
 			}
 		}
 		closeIdle(p)
-		handlers.Wait()            // hangs if a connection stays open
-		if peak.Load() > maxIdle { // the server may see a close a little late
+		handlers.Wait()       // hangs if a connection stays open
+		if peak.Load() > 64 { // the server may see a close a little late
 			t.Errorf("%d connections at once for one request after another", peak.Load())
 		}
 	})
@@ -170,7 +170,7 @@ func TestSend_NoProxyOfTheEnvironment(t *testing.T) {
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY"} {
 		t.Setenv(name, "http://127.0.0.1:9")
 	}
-	if newSender(nil, true).transport.Proxy != nil {
+	if newSender(nil, 1).transport.Proxy != nil {
 		t.Error("the transport asks for a proxy")
 	}
 }
@@ -181,7 +181,7 @@ func TestSend_HTTP1OverTLS(t *testing.T) {
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	defer server.Close()
-	s := newSender(nil, false)
+	s := newSender(nil, 0)
 	s.transport.TLSClientConfig.RootCAs = server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 	x := s.post(t.Context(), &request{url: server.URL, header: http.Header{}, body: []byte("{}")})
 	if x.status != 200 || x.conns != 1 || <-seen != "HTTP/1.1" {

@@ -84,7 +84,7 @@ func (s *WebhookSettings) New(_ string, c Common) (ledger.Provider, error) {
 		if dial == nil {
 			dial = p.guard(scheme).dialer()
 		}
-		p.senders[scheme] = newSender(dial, false, words(s.Secret)...) // no reuse: answers carry no id
+		p.senders[scheme] = newSender(dial, 0, words(s.Secret)...) // no reuse: answers carry no id
 	}
 	return p, nil
 }
