@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"syscall"
 
 	"sendonce/api"
 	"sendonce/config"
@@ -69,6 +70,9 @@ func start(ctx context.Context, c config.Config, log *slog.Logger) (_ *service, 
 	}
 	s.api = api.New(s.ledger, apiSettings(c), log)
 	s.ln, err = new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("%w: stop what has the port, or give another with --listen or SENDONCE_LISTEN", err)
+	}
 	return s, err
 }
 

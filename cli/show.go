@@ -150,6 +150,9 @@ func rowFields(t *table, n *api.Notification) {
 func nextAction(n *api.Notification) string {
 	s := text(n.NextAction)
 	if s != "" && n.DueAt != nil {
+		if s == "ask" { // the row waits for a person, and its end is due
+			return s + " until " + moment(*n.DueAt)
+		}
 		s += " at " + moment(*n.DueAt)
 	}
 	return s
@@ -204,6 +207,9 @@ func (a *app) showProblem(e *problemError) {
 	}
 	if p.Notification != nil {
 		a.showCurrent(e)
+	}
+	if p.Code == "duplicate_not_accepted" {
+		a.hint("When a second message is right all the same, repeat with --accept-duplicate.")
 	}
 	if e.exit() == ExitUnreachable && e.again != "" {
 		say("%s.", upperFirst(e.again))

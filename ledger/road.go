@@ -12,7 +12,7 @@ func (l *Ledger) choose(e *Event) (string, error) {
 	if e.Provider != "" {
 		o := l.outlets[e.Provider]
 		if o == nil || o.provider == nil || !slices.Contains(o.channels, e.Channel) {
-			return "", Invalid("provider", "no provider %q serves the channel %s", e.Provider, e.Channel)
+			return "", Invalid("provider", "must be a provider that serves the channel %s", e.Channel)
 		}
 		return e.Provider, o.check(e)
 	}

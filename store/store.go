@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -52,7 +54,13 @@ func (o *Options) complete() error {
 	}
 	path, err := realPath(o.Path)
 	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("the folder of the ledger is missing, make it first: %w", err)
+		}
 		return fmt.Errorf("database path: %w", err)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("database path: %s is a folder, name a file in it", path)
 	}
 	o.Path = path
 	return nil
