@@ -44,7 +44,7 @@ func TestProof_SettlesALostAnswer(t *testing.T) {
 				for range 46 { // F27
 					r.prove(receipt(n, 1, "report", d))
 				}
-				r.advance(71 * time.Hour)
+				r.advance(5 * time.Hour)
 				if rec := r.expect(n, ledger.StateSent, ledger.ReasonProof); rec.Version != version || len(rec.Receipts) != 1 || len(rec.Settlements) != 1 {
 					t.Errorf("version %d, %d receipts, %d settlements after the same report came again", rec.Version, len(rec.Receipts), len(rec.Settlements))
 				}

@@ -87,7 +87,7 @@ func TestRepeat_EndsWithTheWindow(t *testing.T) {
 		a := r.scripts["a"]
 		a.then(lost)
 		n := r.claim("e1")
-		r.advance(70 * time.Hour)
+		r.advance(6 * time.Hour)
 		calls := a.of(n)
 		if len(calls) < 4 {
 			t.Fatalf("%d attempts", len(calls))

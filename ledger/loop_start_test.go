@@ -117,7 +117,7 @@ func TestStart_AfterACrash(t *testing.T) {
 		if !rec.MaybeSent || rec.Attempts[0].Open() || rec.Shown() != ledger.Ask {
 			t.Errorf("row %+v", rec.Notification)
 		}
-		r.advance(71 * time.Hour)
+		r.advance(24 * time.Hour)
 		if got := len(a.of(begun)); got != calls {
 			t.Errorf("%d attempts more for a row that may have been sent", got-calls)
 		}

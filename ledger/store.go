@@ -47,7 +47,8 @@ type Store interface {
 	Suppress(list []Suppressed) error
 
 	// Recover closes what a dead process left open: each open attempt becomes ambiguous (process_ended) and
-	// its row too. With restored, every claimed, held and sending row becomes ambiguous (restored).
+	// its row too. With restored, every claimed, held and sending row becomes ambiguous (restored), and what was ambiguous
+	// already keeps only its expiry.
 	// Next action and due time of the rows are as unsettled says. It returns how many rows it moved.
 	Recover(at time.Time, restored bool, unsettled func(Notification) (NextAction, time.Time)) (int, error)
 

@@ -85,8 +85,16 @@ func (t *tx) recover(at time.Time, restored bool, next unsettled) (moved int, er
 	return moved, nil
 }
 
+// askOnly leaves to a person what was ambiguous already: what a policy or a repeat would do now may have been done since the copy
+// was made. The row still ends with its time.
+const askOnly = `UPDATE notifications SET next_action = CASE WHEN expires_at IS NULL THEN NULL ELSE 'expire' END, due_at = expires_at, updated_at = $1
+ WHERE state = 'ambiguous' AND next_action IS NOT NULL AND next_action <> 'expire'`
+
 // recoverWaiting moves claimed and held rows, some at a time: a moved row leaves the index that is read.
 func (t *tx) recoverWaiting(at time.Time, next unsettled) (moved int, err error) {
+	if _, err := t.exec(askOnly, ms(at)); err != nil {
+		return 0, err
+	}
 	for _, query := range []string{dueRows, heldRows} {
 		for {
 			rows, err := t.query(query, moveAtOnce)

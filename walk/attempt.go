@@ -50,6 +50,9 @@ func (m *Model) beganIn(r *Row, h *Handing, kind, wireKey, body string) error {
 		return fmt.Errorf("attempt %d sends other bytes under a key that %s honours", h.Number, h.Provider)
 	}
 	if kind == "repeat" {
+		if r.Restored {
+			return fmt.Errorf("attempt %d repeats on the word of an old copy", h.Number)
+		}
 		if first < 0 || now.Sub(r.Attempts[first].Began) >= window-window/10 {
 			return fmt.Errorf("attempt %d repeats outside of the window", h.Number)
 		}
@@ -108,7 +111,7 @@ func (m *Model) Ended(h *Handing, a Answer, now time.Time) error {
 
 // unknown marks a row whose message may have gone out.
 func (r *Row) unknown(reason string, now time.Time) {
-	r.MaybeSent, r.Since, r.Steps, r.Restored, r.OldCopy = true, now, 0, false, false
+	r.MaybeSent, r.Since, r.Steps, r.Restored = true, now, 0, false
 	if r.Reason = reason; reason == "" {
 		r.Reason = "unlisted_answer" // an adapter that forgets a case
 	}

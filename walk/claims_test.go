@@ -35,7 +35,7 @@ func (w *world) fresh() ledger.Event {
 		text = brokenText
 	}
 	e.Message = message(e.Channel, text)
-	if w.chance(10) {
+	if w.chance(20) {
 		e.DedupeKey = fmt.Sprint("brought-", n)
 	}
 	if w.chance(20) {

@@ -93,8 +93,7 @@ type Row struct {
 	Last            Settlement   // the newest
 	Moved           Settlement   // the newest that moved the row
 	SentAgain       bool         // released by a policy
-	Restored        bool         // made ambiguous by an old copy: no policy acts
-	OldCopy         bool         // ambiguous in an old copy: its policy may act or not
+	Restored        bool         // ambiguous in or by an old copy: neither policy nor repeat, only a person
 	Twice           int          // proven duplicates
 	Resends         int
 	Moves           int // changes of state, and settlements: the version is one more

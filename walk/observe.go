@@ -68,9 +68,6 @@ func (m *Model) byItself(r *Row, s Seen, now time.Time) (do func() error, at tim
 		over := s.Reason == "expired_unknown" && !r.Expires.After(now) // both times passed before anybody looked: the end wins
 		if !over && m.policyActs(r, now) && r.Since.Add(m.Rules.Policies[r.Type].After).Before(r.Expires) {
 			at := r.Since.Add(m.Rules.Policies[r.Type].After)
-			if r.OldCopy {
-				at = now
-			}
 			return func() error { return m.policy(r, now) }, at
 		}
 		return expire("abandon", "expired_unknown"), r.Expires
@@ -153,8 +150,8 @@ func (m *Model) Stopped() {
 func (m *Model) Restored(now time.Time) error {
 	m.Halted = true
 	for _, r := range m.Rows {
-		if r.State == "ambiguous" {
-			r.OldCopy = true
+		if r.State == "ambiguous" { // what its policy would do may have been done since
+			r.Restored = true
 		}
 		if r.State == "claimed" || r.State == "held" {
 			from := r.State

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -51,14 +52,14 @@ func (p *post) Account() (a [8]byte) {
 	return a
 }
 
-// Build implements ledger.Provider. The bytes name the attempt's reference, as a provider would echo it.
+// Build implements ledger.Provider. The bytes name the attempt's reference, as a provider would echo it, and its time.
 func (p *post) Build(o ledger.Order) (ledger.Request, error) {
 	c := &call{Order: o, body: o.Stored, life: p.life, answer: make(chan reply, 1)}
 	if c.body == nil {
 		if strings.Contains(string(o.Message), brokenText) {
 			return nil, errors.New("this text cannot be built")
 		}
-		c.body = []byte(o.Reference() + " " + o.WireKey + " " + o.Recipient + " " + string(o.Message))
+		c.body = fmt.Appendf(nil, "%s %s %s %s %d", o.Reference(), o.WireKey, o.Recipient, o.Message, o.At.UnixMilli())
 	}
 	return c, nil
 }
