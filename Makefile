@@ -41,5 +41,5 @@ lint: ## gofmt, vet, staticcheck
 vuln: ## known vulnerabilities in what we import, where the database can be reached
 	@$(GO) run $(GOVULNCHECK) ./... || { echo "govulncheck could not finish: see above"; test -z "$(STRICT)"; }
 
-tools: ## what the tests need beside Go: strace and sqlite3 (installed from Debian when run as root)
+tools: ## what the tests need beside Go: strace, sqlite3, e2fsprogs (installed from Debian when run as root)
 	@sh .ci/tools

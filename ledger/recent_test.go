@@ -102,9 +102,8 @@ func TestSuppressions_CountAllAndListTheNewest(t *testing.T) {
 		}
 	}
 	s.giveBack(list)
-	if n := (Notification{Seq: 7}); true {
-		if s.addTo(&n); n.Duplicates != each {
-			t.Errorf("after giving back: %d", n.Duplicates)
-		}
+	n = Notification{Seq: 7}
+	if s.addTo(&n); n.Duplicates != each {
+		t.Errorf("after giving back: %d", n.Duplicates)
 	}
 }
