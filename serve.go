@@ -138,6 +138,9 @@ func outlets(c config.Config) ([]ledger.ProviderSettings, error) {
 	var out []ledger.ProviderSettings
 	for _, name := range c.ProviderNames() {
 		p := c.Providers[name]
+		if c.PublicURL != "" {
+			p.CallbackURL = c.PublicURL + "/v1/receipts/" + name
+		}
 		adapter, err := p.Settings.New(name, p.Common)
 		if err != nil {
 			return nil, fmt.Errorf("provider %s: %w", name, err)

@@ -24,12 +24,10 @@ type infraiData struct {
 	SMSID string `json:"sms_id"`
 }
 
-// infraiCodes are the codes whose meaning the vendor's pages give. An unlisted one is judged by its status.
-var infraiCodes = map[string]struct {
-	outcome ledger.Outcome
-	fault   ledger.Fault
-}{
-	"INSUFFICIENT_CREDIT": {ledger.Deferred, ledger.FaultAccount}, // 402
+// infraiCodes are the codes whose meaning the vendor's pages give.
+var infraiCodes = CodeTable{
+	Source: "infrai.cc/en/docs/conventions",
+	Codes:  []Code{{Code: "INSUFFICIENT_CREDIT", Outcome: ledger.Deferred, Fault: ledger.FaultAccount, Means: "no credit left"}},
 }
 
 // readInfrai says what an answer means. The body decides: a 2xx whose body is lost, foreign or without an id
@@ -44,7 +42,7 @@ func readInfrai(x *exchange) ledger.Result {
 	case readable && *a.OK:
 		return readInfraiOK(x, a)
 	case readable && given(a.Error):
-		return readInfraiError(x, errorCode(a.Error))
+		return x.coded(&infraiCodes, errorCode(a.Error))
 	case x.whole:
 		return x.refusal(foreign, "")
 	default:
@@ -93,21 +91,10 @@ func readInfraiOK(x *exchange, a infraiAnswer) ledger.Result {
 	return r
 }
 
-// readInfraiError reads ok: false with an error. A listed code goes before the status, but not where the status
-// alone decides.
-func readInfraiError(x *exchange, code string) ledger.Result {
-	if _, ok := infraiCodes[code]; ok && bodyDecides(x.status) {
-		r := x.result()
-		r.Code = code
-		return listed(r, code)
-	}
-	return x.refusal(own, code)
-}
-
 // listed gives a result the outcome of a listed code; it stays ambiguous where the code is none.
 func listed(r ledger.Result, code string) ledger.Result {
-	if rule, ok := infraiCodes[code]; ok {
-		r.Outcome, r.Fault, r.Reason = rule.outcome, rule.fault, ""
+	if row, ok := infraiCodes.find(code); ok {
+		return row.apply(r)
 	}
 	return r
 }

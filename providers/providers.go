@@ -21,6 +21,10 @@ type Common struct {
 	Workers      int           `koanf:"workers"`       // requests at the same time; 0: the type's own
 	RepeatWindow time.Duration `koanf:"repeat_window"` // how long the wire key is honoured; 0: not at all
 
+	// CallbackURL is where this provider's receipts reach us, without a slash at its end: the receipt route of the
+	// provider under public_url. "/" and the attempt's reference go behind it. "": no public_url, so no receipts are asked for.
+	CallbackURL string `koanf:"-"`
+
 	// Dial replaces the dialer and with it the guard on webhook addresses. Tests put a pipe here; nil: the network.
 	Dial DialFunc `koanf:"-"`
 }

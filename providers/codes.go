@@ -1,0 +1,54 @@
+package providers
+
+import "sendonce/ledger"
+
+// Code is one row of an adapter's code table: what the provider itself says about one of its codes.
+type Code struct {
+	Code    string // as the provider writes it; for a code inside an HTTP answer without the status
+	Outcome ledger.Outcome
+	Fault   ledger.Fault  // with Deferred, where the whole provider is meant
+	Reason  ledger.Reason // with Ambiguous; "": unlisted_answer
+	Means   string        // a few words for a person
+}
+
+// CodeTable is the one place of an adapter where its codes stand.
+type CodeTable struct {
+	Source string // the page or package that the meanings are from
+	Codes  []Code
+}
+
+// Coder is an adapter type whose provider has codes of its own.
+type Coder interface {
+	Codes() CodeTable
+}
+
+// find returns the row of a code.
+func (t *CodeTable) find(code string) (Code, bool) {
+	for _, c := range t.Codes {
+		if c.Code == code {
+			return c, true
+		}
+	}
+	return Code{}, false
+}
+
+// coded says what a readable answer of the provider's own means: a listed code goes before the status, but not where
+// the status alone decides; an unlisted one is judged by its status.
+func (x *exchange) coded(t *CodeTable, code string) ledger.Result {
+	row, ok := t.find(code)
+	if !ok || !bodyDecides(x.status) {
+		return x.refusal(own, code)
+	}
+	r := x.result()
+	r.Code = code
+	return row.apply(r)
+}
+
+// apply gives a result the outcome of a listed code.
+func (c Code) apply(r ledger.Result) ledger.Result {
+	r.Outcome, r.Fault, r.Reason = c.Outcome, c.Fault, c.Reason
+	if r.Outcome == ledger.Ambiguous && r.Reason == "" {
+		r.Reason = ledger.ReasonUnlistedAnswer
+	}
+	return r
+}
