@@ -2,7 +2,7 @@ package ledger
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,17 +19,25 @@ type ClaimResult struct {
 // Claim creates the row under the event's key, or finds the one that has it, durable before it returns.
 // *InvalidError, *ReusedError, ErrNoChannel, ErrDraining, and what Store.Claim returns.
 func (l *Ledger) Claim(ctx context.Context, e Event) (ClaimResult, error) {
-	c, err := l.keys(&e)
+	guess := l.guess()
+	r, err := l.claim(ctx, &e, guess)
+	if guess && unqueued(err) {
+		return l.claim(ctx, &e, false)
+	}
+	return r, err
+}
+
+func (l *Ledger) claim(ctx context.Context, e *Event, guess bool) (ClaimResult, error) {
+	c, err := l.keys(e)
 	if err != nil {
 		return ClaimResult{}, err
 	}
-	if n, ok, err := l.prior(ctx, c); err != nil {
+	n, found, err := l.place(ctx, &c, e, guess)
+	switch {
+	case err != nil:
 		return ClaimResult{}, err
-	} else if ok {
-		return l.known(n, &e, c.RecipientKey)
-	}
-	if err := l.complete(&c, &e); err != nil {
-		return ClaimResult{}, err
+	case found:
+		return l.known(n, e, c.RecipientKey)
 	}
 	if e.Wait {
 		l.waiters.expect(c.ID)
@@ -41,37 +49,42 @@ func (l *Ledger) Claim(ctx context.Context, e Event) (ClaimResult, error) {
 	if err != nil {
 		return ClaimResult{}, err
 	}
-	return l.claimed(rows[0], &e, c.RecipientKey)
+	return l.claimed(rows[0], e, c.RecipientKey)
 }
 
 // ClaimBatch claims up to MaxBatch events in one commit; each has its own result or error.
 // The error as a whole is ErrDraining or what Store.Claim returns.
 func (l *Ledger) ClaimBatch(ctx context.Context, events []Event) ([]ClaimResult, error) {
+	guess := l.guess()
+	r, err := l.claimBatch(ctx, events, guess)
+	if guess && unqueued(err) {
+		return l.claimBatch(ctx, events, false)
+	}
+	return r, err
+}
+
+func (l *Ledger) claimBatch(ctx context.Context, events []Event, guess bool) ([]ClaimResult, error) {
 	results := make([]ClaimResult, len(events))
 	claims := make([]Claim, 0, len(events))
 	at := make([]int, 0, len(events)) // position of each claim in events
 	for i := range events {
 		c, err := l.keys(&events[i])
+		var n Notification
+		var found bool
 		if err == nil {
-			var prior Notification
-			var ok bool
-			if prior, ok, err = l.prior(ctx, c); ok && err == nil {
-				results[i], err = l.known(prior, &events[i], c.RecipientKey)
-				results[i].Err = err
-				continue
-			} else if err != nil {
-				return nil, err
-			}
-			err = l.complete(&c, &events[i])
+			n, found, err = l.place(ctx, &c, &events[i], guess)
 		}
-		if err == ErrDraining {
+		switch {
+		case err == ErrDraining, errors.Is(err, ErrUnavailable):
 			return nil, err
-		}
-		if err != nil {
+		case err != nil:
 			results[i].Err = err
-			continue
+		case found:
+			results[i], err = l.known(n, &events[i], c.RecipientKey)
+			results[i].Err = err
+		default:
+			claims, at = append(claims, c), append(at, i)
 		}
-		claims, at = append(claims, c), append(at, i)
 	}
 	if len(claims) == 0 {
 		return results, nil
@@ -139,23 +152,6 @@ func (l *Ledger) keys(e *Event) (Claim, error) {
 	return c, nil
 }
 
-// prior finds the row that has one of a claim's keys, in memory or in the store. What it does not find proves nothing.
-// ErrUnavailable: it could not look, and surely nothing was claimed.
-func (l *Ledger) prior(ctx context.Context, c Claim) (Notification, bool, error) {
-	n, epoch, ok := l.recent.find(c.Source, c.DedupeKey)
-	if ok {
-		return n, true, nil
-	}
-	n, ok, err := l.store.Prior(ctx, c)
-	if err != nil {
-		return n, false, fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	if ok {
-		l.recent.read(n, epoch)
-	}
-	return n, ok, nil
-}
-
 // complete fills in the rest of a row that is to be made, and refuses what can never be sent.
 func (l *Ledger) complete(c *Claim, e *Event) error {
 	if l.draining.Load() {
@@ -211,6 +207,7 @@ func (l *Ledger) complete(c *Claim, e *Event) error {
 // claimed answers for a row that the store made or found, and hands a new one to the loop.
 func (l *Ledger) claimed(row Claimed, e *Event, recipient string) (ClaimResult, error) {
 	if row.Duplicate {
+		l.guesses.wrong()
 		return l.known(row.Notification, e, recipient)
 	}
 	n := row.Notification

@@ -14,3 +14,6 @@ func (l *Ledger) Steady() bool { return l.clock.steady() }
 
 // SetRandom fixes the jitter of waits: 0 shortens by a fifth, 0.5 leaves them as they are.
 func (l *Ledger) SetRandom(random func() float64) { l.random = random }
+
+// GuessNew makes the ledger take the next event for a new one.
+func (l *Ledger) GuessNew() { l.guesses.off.Store(readsAfterRepeat) }

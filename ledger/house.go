@@ -55,11 +55,12 @@ func (l *Ledger) Flush() error {
 	if len(list) == 0 {
 		return nil
 	}
-	if err := l.store.Suppress(list); err != nil {
+	counted, err := l.store.Suppress(list)
+	if err != nil {
 		l.repeats.giveBack(list)
 		return err
 	}
-	l.recent.counted(list)
+	l.recent.counted(counted)
 	return nil
 }
 

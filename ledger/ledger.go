@@ -28,6 +28,7 @@ type Ledger struct {
 	near     *nearWatch
 	recent   recent
 	repeats  suppressions
+	guesses  guesses
 	unclosed atomic.Int64 // closes that could not be written yet: no take meanwhile
 	draining atomic.Bool
 	wake     chan struct{} // of the housekeeper

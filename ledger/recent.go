@@ -86,14 +86,15 @@ func (r *recent) doubt(seq int64) {
 	}
 }
 
-// counted marks rows whose repeats were written.
-func (r *recent) counted(list []Suppressed) {
+// counted notes repeats that were written. Counts only rise, so whoever is late changes nothing.
+func (r *recent) counted(list []Counted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.epoch++
-	for _, s := range list {
-		if k, ok := r.keys[s.Seq]; ok {
-			r.rows[k].stale = true
+	for _, c := range list {
+		if k, ok := r.keys[c.Seq]; ok {
+			row := &r.rows[k].row
+			row.Duplicates, row.DuplicateAt = max(row.Duplicates, c.Count), later(row.DuplicateAt, c.At)
 		}
 	}
 }

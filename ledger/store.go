@@ -44,7 +44,8 @@ type Store interface {
 	Prove(r Receipt, decide func(Notification, ProofFacts) (Change, error)) (n Notification, matched bool, err error)
 
 	// Suppress notes repeats that sent nothing: counts them and keeps each row's last MaxDuplicates.
-	Suppress(list []Suppressed) error
+	// It returns each row's count as it is then.
+	Suppress(list []Suppressed) ([]Counted, error)
 
 	// Recover closes what a dead process left open: each open attempt becomes ambiguous (process_ended) and
 	// its row too. With restored, every claimed, held and sending row becomes ambiguous (restored), and what was ambiguous
@@ -214,6 +215,13 @@ type Pause struct {
 	Since    time.Time
 	Actor    string
 	Reason   string
+}
+
+// Counted is how many repeats of a row were written, and when the last one came.
+type Counted struct {
+	Seq   int64
+	Count int64
+	At    time.Time
 }
 
 // Stats are counts over the whole ledger.

@@ -166,7 +166,7 @@ func TestAudit_VisitsEveryRowWithItsHistory(t *testing.T) {
 		if _, err := resend(s, parent.ID); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Suppress([]ledger.Suppressed{{Seq: parent.Seq, At: at0, Caller: "shop"}}); err != nil {
+		if _, err := s.Suppress([]ledger.Suppressed{{Seq: parent.Seq, At: at0, Caller: "shop"}}); err != nil {
 			t.Fatal(err)
 		}
 		var told ledger.ProofFacts

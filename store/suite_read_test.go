@@ -127,10 +127,15 @@ func TestSuppress_CountsAllAndKeepsTheLast20(t *testing.T) {
 		for i := range 15 {
 			list = append(list, ledger.Suppressed{Seq: n.Seq, At: after(time.Duration(i) * time.Second), Caller: "shop"})
 		}
+		var counted []ledger.Counted
+		var err error
 		for range 2 {
-			if err := s.Suppress(list); err != nil {
+			if counted, err = s.Suppress(list); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if want := []ledger.Counted{{Seq: other.Seq, Count: 2, At: after(time.Hour)}, {Seq: n.Seq, Count: 30, At: after(14 * time.Second)}}; !reflect.DeepEqual(counted, want) {
+			t.Errorf("counted %v, want %v", counted, want)
 		}
 		got := record(t, s, n.ID)
 		if got.Duplicates != 30 || got.DuplicateAt != after(14*time.Second) || len(got.Suppressed) != ledger.MaxDuplicates {

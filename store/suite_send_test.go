@@ -145,7 +145,7 @@ func TestClose_ReturnsTheRowAsItIs(t *testing.T) {
 		s := open()
 		n := claimed(t, s, claimOf(1))[0]
 		taken(t, s, n)
-		if err := s.Suppress([]ledger.Suppressed{{Seq: n.Seq, At: after(time.Second), Caller: "shop"}}); err != nil {
+		if _, err := s.Suppress([]ledger.Suppressed{{Seq: n.Seq, At: after(time.Second), Caller: "shop"}}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.Close(closingOf(n, ledger.Deferred), func(ledger.CloseFacts) ledger.Change {

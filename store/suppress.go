@@ -6,10 +6,11 @@ import (
 	"sendonce/ledger"
 )
 
-// Suppress counts repeats that sent nothing and keeps each row's last MaxDuplicates. What names no row is left out.
-func (s *Store) Suppress(list []ledger.Suppressed) error {
+// Suppress counts repeats that sent nothing and keeps each row's last MaxDuplicates. It returns the rows' counts as they are
+// then; what names no row is left out.
+func (s *Store) Suppress(list []ledger.Suppressed) ([]ledger.Counted, error) {
 	if len(list) == 0 {
-		return nil
+		return nil, nil
 	}
 	rows := map[int64][]ledger.Suppressed{}
 	var order []int64 // of first appearance, so that a group always writes the same
@@ -19,18 +20,25 @@ func (s *Store) Suppress(list []ledger.Suppressed) error {
 		}
 		rows[d.Seq] = append(rows[d.Seq], d)
 	}
-	return s.write(len(order), func(t *tx) error {
+	var counted []ledger.Counted
+	err := s.write(len(order), func(t *tx) error {
+		counted = make([]ledger.Counted, 0, len(order))
 		for _, seq := range order {
-			if err := t.suppress(seq, rows[seq]); err != nil {
+			c, found, err := t.suppress(seq, rows[seq])
+			if err != nil {
 				return err
+			}
+			if found {
+				counted = append(counted, c)
 			}
 		}
 		return nil
 	})
+	return counted, err
 }
 
 // suppress notes the repeats of one row. Neither version nor updated_at move: a repeat changes nothing about the row.
-func (t *tx) suppress(seq int64, list []ledger.Suppressed) error {
+func (t *tx) suppress(seq int64, list []ledger.Suppressed) (c ledger.Counted, found bool, err error) {
 	last, count := list[0].At, int64(0)
 	for _, d := range list {
 		count += max(d.Count, 1)
@@ -38,22 +46,24 @@ func (t *tx) suppress(seq int64, list []ledger.Suppressed) error {
 			last = d.At
 		}
 	}
-	changed, err := t.exec(`UPDATE notifications SET duplicate_count = duplicate_count + $1,
- last_duplicate_at = max(coalesce(last_duplicate_at, $2), $2) WHERE seq = $3`, count, ms(last), seq)
-	if err != nil || changed == 0 {
-		return err
+	c.Seq = seq
+	found, err = t.row(`UPDATE notifications SET duplicate_count = duplicate_count + $1,
+ last_duplicate_at = max(coalesce(last_duplicate_at, $2), $2) WHERE seq = $3 RETURNING duplicate_count, last_duplicate_at`,
+		[]any{count, ms(last), seq}, toInt[int64]{&c.Count}, toTime{&c.At})
+	if err != nil || !found {
+		return c, false, err
 	}
 	t.counts.duplicates += count
 	t.counts.at(last)
 	for _, d := range list[max(0, len(list)-ledger.MaxDuplicates):] {
 		if _, err := t.exec("INSERT INTO duplicates (notification, at, caller, differs) VALUES ($1, $2, $3, $4)",
 			seq, ms(d.At), d.Caller, text(strings.Join(d.Differs, ","))); err != nil {
-			return err
+			return c, false, err
 		}
 	}
 	_, err = t.exec(`DELETE FROM duplicates WHERE notification = $1
  AND id <= (SELECT id FROM duplicates WHERE notification = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)`, seq, int64(ledger.MaxDuplicates))
-	return err
+	return c, err == nil, err
 }
 
 // toNames reads names with commas between.
