@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime/debug"
 	"sync"
 	"syscall"
 
@@ -29,8 +30,15 @@ type service struct {
 	ln     net.Listener
 }
 
+// gcPercent lets the heap grow to three times of what lives before it is collected (Go's own default: twice). What lives is small,
+// some 20 MB with the rows in memory, so this costs little memory and saves a third of the collector's work. GOGC goes before it.
+const gcPercent = 200
+
 // serve runs the service until ctx is done and everything in flight has ended.
 func serve(ctx context.Context, c config.Config) error {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	log.SetOutput(io.Discard) // net/http prints bytes of unasked answers there, and they may hold content
 	s, err := start(ctx, c, newLog(c.Log))
 	if err != nil {

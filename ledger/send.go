@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"time"
 )
@@ -231,7 +232,14 @@ func (l *Ledger) writeClose(work context.Context, c Closing, decide func(CloseFa
 
 // logAttempt writes the one line of an attempt.
 func (l *Ledger) logAttempt(n Notification, a Attempt) {
-	l.log.Info("attempt", "id", n.ID, "number", a.Number, "kind", a.Kind, "provider", a.Provider, "channel", n.Channel,
+	level := slog.LevelInfo
+	if a.Outcome == Accepted { // the ledger has it, and a line for each message would drown the others
+		level = slog.LevelDebug
+	}
+	if !l.log.Enabled(context.Background(), level) {
+		return
+	}
+	l.log.Log(context.Background(), level, "attempt", "id", n.ID, "number", a.Number, "kind", a.Kind, "provider", a.Provider, "channel", n.Channel,
 		"outcome", a.Outcome.String(), "phase", a.Phase, "status", a.Status, "code", a.Code, "error", a.Error,
 		"ms", a.EndedAt.Sub(a.StartedAt).Milliseconds(), "state", n.State, "reason", n.Reason)
 }

@@ -105,7 +105,7 @@ func (s *sender) post(ctx context.Context, r *request) exchange {
 	// Without GetBody the transport cannot rewind the body: with it, a POST that carries an Idempotency-Key is
 	// sent again by the transport itself when a reused connection breaks.
 	req.GetBody = nil
-	req.Header = r.header.Clone()
+	req.Header = r.header // the request is sent once, so nobody else has it
 	req.Header.Set("User-Agent", "sendonce")
 
 	resp, err := s.transport.RoundTrip(req)

@@ -35,6 +35,7 @@ func writerPragmas() []pragma {
 		{"journal_mode", "wal", "wal"},
 		{"synchronous", "full", "2"},
 		{"foreign_keys", "1", "1"},
+		{"wal_autocheckpoint", "4000", "4000"},
 		{"journal_size_limit", fmt.Sprint(maxLogBytes), fmt.Sprint(maxLogBytes)},
 		{"cache_size", fmt.Sprint(-writerCache >> 10), fmt.Sprint(-writerCache >> 10)},
 	}
