@@ -171,14 +171,15 @@ CREATE TABLE attempts (
     ELSE 0 END)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX attempts_open ON attempts (notification) WHERE outcome IS NULL; -- one at a time; read at start
+CREATE INDEX attempts_message ON attempts (message_id, provider) WHERE message_id IS NOT NULL;
 CREATE TRIGGER attempts_closed BEFORE UPDATE OF notification, number, kind, provider, account, request_hash, started_at, ended_at,
     outcome, phase, status, code, message_id, error ON attempts WHEN OLD.outcome IS NOT NULL
   BEGIN SELECT RAISE(ABORT, 'a closed attempt is never changed'); END;
 CREATE TRIGGER attempts_kept BEFORE DELETE ON attempts
   BEGIN SELECT RAISE(ABORT, 'an attempt is never deleted'); END;
 
--- Every id that a provider gave; a long text may have one for each part. Receipts find rows by it, and it tells whether an
--- id belongs to another row already.
+-- Message ids beside those of the attempts: of the further parts of a long text, and what a person brought. Receipts find rows by
+-- both, and both tell whether an id belongs to another row already: see message_id_rows.
 CREATE TABLE message_ids (
   message_id   TEXT    NOT NULL CHECK (message_id <> ''),
   provider     TEXT    NOT NULL CHECK (provider <> ''),
@@ -187,6 +188,9 @@ CREATE TABLE message_ids (
   PRIMARY KEY (message_id, provider, notification, number)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX message_ids_of ON message_ids (notification, number);
+CREATE VIEW message_id_rows AS
+SELECT message_id, provider, notification, number FROM attempts WHERE message_id IS NOT NULL
+UNION ALL SELECT message_id, provider, notification, number FROM message_ids;
 
 -- Every change of a row that is no attempt: by whom, when, why.
 CREATE TABLE settlements (

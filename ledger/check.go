@@ -41,7 +41,6 @@ const (
 	RuleDedupeKey         = "dedupe_key"              // it does not follow from the event
 	RuleResend            = "resend_without_parent"   // a resend that no settlement of its parent names
 	RuleMessageID         = "message_id_foreign"      // a message id that nothing of this row brought
-	RuleMessageIDLost     = "message_id_unlisted"     // an attempt's message id by which no receipt would find it
 	RuleDelivery          = "delivery"                // it is not the highest that the receipts brought
 	RuleReceiptAttempt    = "receipt_without_attempt" // a receipt proves an attempt that is not there
 )

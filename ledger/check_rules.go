@@ -148,7 +148,7 @@ func (c *checker) failedFor(r Reason) bool {
 	return false
 }
 
-// messageIDs looks for ids that nothing of this row brought, and for ids of its attempts that are not listed.
+// messageIDs looks for ids that nothing of this row brought.
 func (c *checker) messageIDs() {
 	n := &c.row.Notification
 	byPerson := slices.ContainsFunc(c.row.Settlements, func(s Settlement) bool { return s.Action == CauseConfirm && !s.byPolicy() })
@@ -162,15 +162,6 @@ func (c *checker) messageIDs() {
 	for _, m := range c.row.MessageIDs {
 		if m.Number < 0 || m.Number > len(c.row.Attempts) || !n.ContentGone() && !brought(m.ID, m.Number) {
 			c.report(RuleMessageID, fmt.Sprintf("a message id is listed for attempt %d, which did not bring it", m.Number))
-		}
-	}
-	for i := range c.row.Attempts {
-		a := &c.row.Attempts[i]
-		if a.MessageID == "" {
-			continue
-		}
-		if !slices.ContainsFunc(c.row.MessageIDs, func(m MessageID) bool { return m.ID == a.MessageID && m.Number == a.Number }) {
-			c.report(RuleMessageIDLost, fmt.Sprintf("the message id of attempt %d is not listed for this row", a.Number))
 		}
 	}
 }

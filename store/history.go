@@ -93,8 +93,14 @@ func pieces[T any](q queries, query string, first, last int64, targets func(*T) 
 func (h *history) record(n ledger.Notification) ledger.Record {
 	r := ledger.Record{
 		Notification: n, Attempts: h.attempts[n.Seq], Receipts: h.receipts[n.Seq], Settlements: h.settlements[n.Seq],
-		Suppressed: h.suppressed[n.Seq], MessageIDs: h.messageIDs[n.Seq],
+		Suppressed: h.suppressed[n.Seq],
 	}
+	for _, a := range r.Attempts {
+		if a.MessageID != "" {
+			r.MessageIDs = append(r.MessageIDs, ledger.MessageID{ID: a.MessageID, Provider: a.Provider, Seq: a.Seq, Number: a.Number})
+		}
+	}
+	r.MessageIDs = append(r.MessageIDs, h.messageIDs[n.Seq]...)
 	for i := range r.Receipts {
 		r.Receipts[i].ID = n.ID
 	}

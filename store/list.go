@@ -101,7 +101,9 @@ func (l *listing) source() (query string, rest ledger.Filter) {
 	switch {
 	case l.f.MessageID != "":
 		rest.MessageID = ""
-		add("SELECT DISTINCT notification AS seq FROM message_ids WHERE message_id = "+l.arg(l.f.MessageID), "notification")
+		id := l.arg(l.f.MessageID)
+		add("SELECT DISTINCT notification AS seq FROM attempts WHERE message_id = "+id, "notification")
+		add("SELECT DISTINCT notification AS seq FROM message_ids WHERE message_id = "+id, "notification")
 	case l.f.DedupeKey != "":
 		rest.DedupeKey = ""
 		add("SELECT seq FROM notifications WHERE dedupe_key = "+l.arg(l.f.DedupeKey), "seq")

@@ -45,7 +45,7 @@ func TestPlans_UseTheirIndex(t *testing.T) {
 		{name: "id", query: byID, index: []string{"notifications_id (id=?)"}},
 		{name: "take", query: takeClaimed, index: []string{"INTEGER PRIMARY KEY (rowid=?)"}},
 		{name: "take to repeat", query: takeAmbiguous, index: []string{"INTEGER PRIMARY KEY (rowid=?)"}},
-		{name: "evidence", query: evidenceQuery, index: []string{"receipts_of (notification=?)", "receipts_unmatched (message_id=? AND provider=?)", "PRIMARY KEY (message_id=? AND provider=?)"}},
+		{name: "evidence", query: evidenceQuery, index: []string{"receipts_of (notification=?)", "receipts_unmatched (message_id=? AND provider=?)", "attempts_message (message_id=? AND provider=?)", "PRIMARY KEY (message_id=? AND provider=?)"}},
 		{name: "due", query: dueAll, index: []string{"notifications_due (provider=? AND lane=? AND due_at<?)"}},
 		{name: "due movable", query: dueMovable, index: []string{"notifications_due (provider=? AND lane=? AND due_at<?)"}},
 		{name: "next due", query: nextDue, index: []string{"notifications_due (provider=? AND lane=? AND due_at>?)"}, scan: "SCAN (subquery"},

@@ -77,7 +77,7 @@ func (t *tx) match(r *ledger.Receipt) (n ledger.Notification, number int, matche
 			number := r.Number
 			if number == 0 {
 				number = n.AttemptCount // the reference names no attempt: the newest, unless its id says another
-				_, err = t.row("SELECT number FROM message_ids WHERE message_id = $1 AND provider = $2 AND notification = $3 ORDER BY number LIMIT 1",
+				_, err = t.row("SELECT number FROM message_id_rows WHERE message_id = $1 AND provider = $2 AND notification = $3 ORDER BY number LIMIT 1",
 					[]any{r.MessageID, r.Provider, n.Seq}, toInt[int]{&number})
 			}
 			return n, number, err == nil, err
@@ -87,7 +87,7 @@ func (t *tx) match(r *ledger.Receipt) (n ledger.Notification, number int, matche
 		return ledger.Notification{}, 0, false, nil
 	}
 	var seq int64
-	found, err := t.row("SELECT notification, number FROM message_ids WHERE message_id = $1 AND provider = $2 ORDER BY notification, number LIMIT 1",
+	found, err := t.row("SELECT notification, number FROM message_id_rows WHERE message_id = $1 AND provider = $2 ORDER BY notification, number LIMIT 1",
 		[]any{r.MessageID, r.Provider}, toInt[int64]{&seq}, toInt[int]{&number})
 	if err != nil || !found {
 		return ledger.Notification{}, 0, false, err

@@ -59,7 +59,7 @@ func (t *tx) take(k *ledger.Taking) (moved bool, err error) {
 const evidenceQuery = `SELECT n.state, n.delivery, n.maybe_sent, n.version, n.duplicate_count, n.last_duplicate_at, n.expires_at,
  (SELECT count(*) FROM receipts WHERE notification = $1),
  (SELECT count(*) FROM receipts WHERE notification IS NULL AND message_id = $2 AND provider = $3),
- (SELECT notification FROM message_ids WHERE message_id = $2 AND provider = $3 AND notification <> $1 LIMIT 1)
+ (SELECT notification FROM message_id_rows WHERE message_id = $2 AND provider = $3 AND notification <> $1 LIMIT 1)
  FROM notifications n WHERE n.seq = $1`
 
 // Close ends the open attempt, notes its message ids, and moves the row as decide says. ErrMoved: it was closed already.
@@ -99,6 +99,9 @@ func (t *tx) close(c *ledger.Closing, decide func(ledger.CloseFacts) ledger.Chan
 		return n, false, err
 	}
 	for _, id := range ids {
+		if id == a.MessageID {
+			continue // the attempt itself has it
+		}
 		if err := t.noteMessageID(id, a.Provider, a.Seq, a.Number); err != nil {
 			return n, false, err
 		}
@@ -151,7 +154,7 @@ func (t *tx) evidence(n *ledger.Notification, a *ledger.Attempt, ids []string) (
 		}
 		var more, other int64
 		if _, err := t.row(`SELECT (SELECT count(*) FROM receipts WHERE notification IS NULL AND message_id = $1 AND provider = $2),
- (SELECT notification FROM message_ids WHERE message_id = $1 AND provider = $2 AND notification <> $3 LIMIT 1)`,
+ (SELECT notification FROM message_id_rows WHERE message_id = $1 AND provider = $2 AND notification <> $3 LIMIT 1)`,
 			[]any{id, a.Provider, a.Seq}, toInt[int64]{&more}, toInt[int64]{&other}); err != nil {
 			return f, err
 		}
