@@ -130,13 +130,14 @@ type BulkAnswer struct {
 	Skipped int64 `json:"skipped"`
 }
 
-// Provider is a provider and its gate.
+// Provider is a provider and its gate. Capabilities are those in use as it is configured, Offers those that the service has.
 type Provider struct {
 	Name         string   `json:"name"`
 	Type         string   `json:"type"`
 	Channels     []string `json:"channels"`
 	Gate         Gate     `json:"gate"`
 	Capabilities []string `json:"capabilities"`
+	Offers       []string `json:"offers"`
 }
 
 // Gate says whether a provider may be used now.

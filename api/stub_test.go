@@ -62,7 +62,7 @@ type stub struct {
 func newStub() *stub {
 	return &stub{row: sample(), gates: []ledger.ProviderStatus{{
 		Name: "infrai_main", Type: "infrai", Channels: []ledger.Channel{ledger.SMS}, Gate: ledger.GateStatus{State: "open"},
-		Capabilities: []string{"wire_key"},
+		Capabilities: []ledger.Capability{ledger.CanRepeat}, Offers: []ledger.Capability{ledger.CanRepeat, ledger.CanStatusByID},
 	}}}
 }
 

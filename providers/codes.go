@@ -17,9 +17,38 @@ type CodeTable struct {
 	Codes  []Code
 }
 
-// Coder is an adapter type whose provider has codes of its own.
+// Coder are the Settings of a type whose provider has codes of its own. The table does not hang on the settings' values.
 type Coder interface {
 	Codes() CodeTable
+}
+
+// CodesOf returns the code table of a type; false: its provider has no codes of its own.
+func CodesOf(kind string) (CodeTable, bool) {
+	t, ok := Types[kind]
+	if !ok {
+		return CodeTable{}, false
+	}
+	c, ok := t.Settings().(Coder)
+	if !ok {
+		return CodeTable{}, false
+	}
+	return c.Codes(), true
+}
+
+// Does says in words what becomes of a message, and of the provider's gate.
+func (c Code) Does() string {
+	switch {
+	case c.Outcome == ledger.Ambiguous && c.Reason != "":
+		return "ambiguous (" + string(c.Reason) + ")"
+	case c.Outcome != ledger.Deferred:
+		return c.Outcome.String()
+	case c.Fault == ledger.NoFault:
+		return "deferred (this message)"
+	case c.Fault.Slows():
+		return "deferred, gate slowed (" + string(c.Fault) + ")"
+	default:
+		return "deferred, gate paused (" + string(c.Fault) + ")"
+	}
 }
 
 // find returns the row of a code.

@@ -48,11 +48,37 @@ type Type struct {
 	Workers      int             // default
 	RepeatWindow time.Duration   // default
 	Real         bool            // something leaves this machine
+	Offers       []Offer         // what the service has besides taking messages, by its own documentation
+}
+
+// Offer is a capability of a service. An adapter's interfaces say which of them are in use (ledger/provider.go).
+type Offer struct {
+	Capability ledger.Capability
+	How        string // a few words for a person: by which field, for how long
+	Used       bool   // sendonce makes use of it
+}
+
+// Has lists the capabilities of a type.
+func (t Type) Has() []ledger.Capability {
+	var out []ledger.Capability
+	for _, o := range t.Offers {
+		out = append(out, o.Capability)
+	}
+	return out
 }
 
 // Types is the table of all types: adding one is a line here, a file, and a folder of fixtures.
 var Types = map[string]Type{
-	"infrai":  {Channels: []ledger.Channel{ledger.SMS}, Settings: func() Settings { return &InfraiSettings{} }, Workers: 64, Real: true},
-	"webhook": {Channels: []ledger.Channel{ledger.Webhook}, Settings: func() Settings { return &WebhookSettings{} }, Workers: 64, Real: true},
-	"log":     {Channels: ledger.Channels, Settings: func() Settings { return &LogSettings{Share: 1} }, Workers: 64},
+	"infrai": {
+		Channels: []ledger.Channel{ledger.SMS}, Settings: func() Settings { return &InfraiSettings{} }, Workers: 64, Real: true,
+		Offers: []Offer{
+			{ledger.CanRepeat, "`idempotency_key` in the body and as a header; no page says for how long, so `repeat_window` does", true},
+			{ledger.CanStatusByID, "`GET /v1/sms/status/{id}`", false},
+		},
+	},
+	"webhook": {
+		Channels: []ledger.Channel{ledger.Webhook}, Settings: func() Settings { return &WebhookSettings{} }, Workers: 64, Real: true,
+		Offers: []Offer{{ledger.CanRepeat, "`webhook-id`, where the receivers drop a second one (`dedupes`), for `repeat_window`", true}},
+	},
+	"log": {Channels: ledger.Channels, Settings: func() Settings { return &LogSettings{Share: 1} }, Workers: 64},
 }
