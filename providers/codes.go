@@ -64,13 +64,20 @@ func (t *CodeTable) find(code string) (Code, bool) {
 // coded says what a readable answer of the provider's own means: a listed code goes before the status, but not where
 // the status alone decides; an unlisted one is judged by its status.
 func (x *exchange) coded(t *CodeTable, code string) ledger.Result {
-	row, ok := t.find(code)
-	if !ok || !bodyDecides(x.status) {
-		return x.refusal(own, code)
+	return x.named(t, code, code)
+}
+
+// named is coded for a provider whose codes mean one thing under one status and another under the next: the row of the first
+// listed name counts, and code is what is kept.
+func (x *exchange) named(t *CodeTable, code string, names ...string) ledger.Result {
+	for _, name := range names {
+		if row, ok := t.find(name); ok && bodyDecides(x.status) {
+			r := x.result()
+			r.Code = code
+			return row.apply(r)
+		}
 	}
-	r := x.result()
-	r.Code = code
-	return row.apply(r)
+	return x.refusal(own, code)
 }
 
 // apply gives a result the outcome of a listed code.

@@ -80,5 +80,26 @@ var Types = map[string]Type{
 		Channels: []ledger.Channel{ledger.Webhook}, Settings: func() Settings { return &WebhookSettings{} }, Workers: 64, Real: true,
 		Offers: []Offer{{ledger.CanRepeat, "`webhook-id`, where the receivers drop a second one (`dedupes`), for `repeat_window`", true}},
 	},
+	"sendgrid": {
+		Channels: []ledger.Channel{ledger.Email}, Settings: func() Settings { return &SendGridSettings{Category: "sendonce"} }, Workers: 64, Real: true,
+		Offers: []Offer{
+			{ledger.CanFindByReference, "Email Logs, 30 days: `POST /v3/logs` by recipient and time, then `custom_args` of each hit", false},
+			{ledger.CanReceipts, "Event Webhook, signed when that is switched on; `custom_args` come along", false},
+			{ledger.CanStatusByID, "`GET /v3/logs/{sg_message_id}`", false},
+			{ledger.CanTemplates, "dynamic templates: `template.id` begins with `d-`, `variables` become `dynamic_template_data`", true},
+		},
+	},
+	"resend": {
+		Channels: []ledger.Channel{ledger.Email}, Settings: func() Settings { return &ResendSettings{} },
+		Workers: 64, RepeatWindow: resendWindow, Real: true,
+		Offers: []Offer{
+			{ledger.CanRepeat, "header `Idempotency-Key`, kept for 24 hours", true},
+			{ledger.CanFindByContent, "`GET /emails` lists the newest mails", false},
+			{ledger.CanReceipts, "webhooks, signed; `tags` come along", false},
+			{ledger.CanStatusByID, "`GET /emails/{id}`", false},
+			{ledger.CanTemplates, "published templates: `template.id` is an id or alias", true},
+		},
+	},
+	"fcm": {Channels: []ledger.Channel{ledger.Push}, Settings: func() Settings { return &FCMSettings{} }, Workers: 64, Real: true},
 	"log": {Channels: ledger.Channels, Settings: func() Settings { return &LogSettings{Share: 1} }, Workers: 64},
 }

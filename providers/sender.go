@@ -65,6 +65,8 @@ type request struct {
 	header http.Header
 	body   []byte
 	at     time.Time // the attempt's
+
+	ownSender bool // the message chose its sender, so a refusal of it is about this message alone
 }
 
 // Body returns the bytes that leave.
