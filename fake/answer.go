@@ -32,7 +32,7 @@ func refusal(c *call) (status int, code string) {
 // okBody is the answer of a route to an accepted request.
 func okBody(c *call) any {
 	if c.kind == "hook" {
-		return map[string]any{"ok": true}
+		return map[string]any{"ok": true, "id": c.ids[0]}
 	}
 	var data map[string]any
 	if c.kind == "single" {

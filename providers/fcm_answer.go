@@ -93,7 +93,7 @@ func readFCMAnswer(x *exchange) ledger.Result {
 	switch {
 	case x.status == 200 && a.Error == nil:
 		return acceptedAs(x.result(), a.Name)
-	case refused && x.status < 300: // yes and no in one answer
+	case refused && x.status < 400: // yes and no in one answer, or a redirect
 		return x.refusal(own, a.Error.code())
 	case refused:
 		return x.coded(&fcmCodes, a.Error.code())

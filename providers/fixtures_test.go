@@ -137,9 +137,6 @@ func TestAnswer_Fixtures(t *testing.T) {
 				}
 				seen := make(chan served, 8)
 				base := strings.Replace(k.base, "https://", "http://", 1)
-				if k.name == "infrai" {
-					base = "http://127.0.0.1"
-				}
 				check(t, k.send(t, Common{Dial: pipe(seen, raw)}, base), want)
 				if len(seen) != 1 {
 					t.Errorf("%d requests, want 1", len(seen))

@@ -31,6 +31,9 @@ var may = map[string]func(x *exchange, o ledger.Outcome) bool{
 		}
 		return true
 	},
+	"sendgrid": mayStatus(func(status int) bool { return status/100 == 2 }),
+	"resend":   mayStatus(func(status int) bool { return status == 200 }),
+	"fcm":      mayStatus(func(status int) bool { return status == 200 }),
 	"webhook": func(x *exchange, o ledger.Outcome) bool {
 		kind := x.status / 100
 		final := x.status == 410 || kind == 3
@@ -44,6 +47,22 @@ var may = map[string]func(x *exchange, o ledger.Outcome) bool{
 		}
 		return kind != 2 && !final
 	},
+}
+
+// mayStatus is the table of an adapter whose provider says yes with some statuses and has codes for its noes.
+func mayStatus(yes func(status int) bool) func(x *exchange, o ledger.Outcome) bool {
+	return func(x *exchange, o ledger.Outcome) bool {
+		kind := x.status / 100
+		switch o {
+		case ledger.Accepted:
+			return yes(x.status)
+		case ledger.Rejected:
+			return x.status == 413 || x.whole && kind == 4 && x.status != 408 && x.status != 425
+		case ledger.Deferred:
+			return kind == 3 || kind == 4 && x.status != 408 && x.status != 425 && x.status != 413
+		}
+		return true
+	}
 }
 
 // checkRead reads an exchange with every adapter and holds the result against its table.
@@ -89,7 +108,10 @@ func FuzzReadAnswer(f *testing.F) {
 func TestReadAnswer_ForgottenCaseEndsAmbiguous(t *testing.T) {
 	bodies := [][]byte{nil, []byte("null"), []byte("{}"), []byte("[]"), []byte("\x00"), []byte(`{"ok":false,"error":{"code":"NEW"}}`),
 		[]byte(`{"ok":false,"error":{"code":"INSUFFICIENT_CREDIT"}}`), []byte(`{"ok":true,"data":{"results":[{"message_id":"m"}]}}`),
-		[]byte(`{"ok":true,"data":{"sms_id":"m"}}`), []byte(`{"ok":"true","data":{"sms_id":"m"}}`), []byte("<html>")}
+		[]byte(`{"ok":true,"data":{"sms_id":"m"}}`), []byte(`{"ok":"true","data":{"sms_id":"m"}}`), []byte("<html>"),
+		[]byte(`{"errors":[{"message":"m","field":"from"}]}`), []byte(`{"errors":[{"message":"Maximum credits exceeded","field":null}]}`),
+		[]byte(`{"statusCode":422,"name":"validation_error","message":"m"}`), []byte(`{"name":"daily_quota_exceeded","message":"m"}`),
+		[]byte(`{"error":{"code":404,"status":"NOT_FOUND","details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"UNREGISTERED"}]}}`)}
 	eachProvider(t, func(t *testing.T, k kit) {
 		for status := 1; status <= 999; status++ {
 			for _, body := range bodies {

@@ -67,7 +67,7 @@ func readResend(x *exchange, ownSender bool) ledger.Result {
 	switch {
 	case x.status == http.StatusOK && !refused:
 		return acceptedAs(x.result(), a.ID)
-	case refused && x.status < 300: // yes and no in one answer
+	case refused && x.status < 400: // yes and no in one answer, or a redirect
 		return x.refusal(own, plainCode(a.Name))
 	case refused:
 		return x.named(&resendCodes, plainCode(a.Name), resendNames(x.status, a, ownSender)...)
