@@ -1,11 +1,14 @@
 package main
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"flag"
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -133,9 +136,21 @@ func codeTable(kind string) string {
 }
 
 // secretFiles are the files that the page's examples name, with contents of the right form.
-var secretFiles = map[string]string{
-	"infrai.key":   "example-key\n",
-	"webhook.keys": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n",
+var secretFiles = map[string]func() string{
+	"infrai.key":    func() string { return "example-key\n" },
+	"twilio.token":  func() string { return "example-token\n" },
+	"vonage.secret": func() string { return "example-secret\n" },
+	"vonage.pem":    newPrivateKey,
+	"webhook.keys":  func() string { return "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n" },
+}
+
+// newPrivateKey makes a private key in PEM.
+func newPrivateKey() string {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
 }
 
 // Each type has an example of its settings on the page, which a person can copy as it is.
@@ -150,7 +165,7 @@ func TestProvidersPage_ExamplesAreGoodSettings(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	for name, content := range secretFiles {
-		if err := os.WriteFile(filepath.Clean(name), []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(name, []byte(content()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

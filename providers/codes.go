@@ -9,6 +9,7 @@ type Code struct {
 	Fault   ledger.Fault  // with Deferred, where the whole provider is meant
 	Reason  ledger.Reason // with Ambiguous; "": unlisted_answer
 	Means   string        // a few words for a person
+	Sender  bool          // it refuses the sender: where the message chose that itself, the message is rejected
 }
 
 // CodeTable is the one place of an adapter where its codes stand.
@@ -42,6 +43,9 @@ func (c Code) Does() string {
 		return "ambiguous (" + string(c.Reason) + ")"
 	case c.Outcome != ledger.Deferred:
 		return c.Outcome.String()
+	case c.Sender:
+		c.Sender = false
+		return c.Does() + "; rejected where the message has a `from` of its own"
 	case c.Fault == ledger.NoFault:
 		return "deferred (this message)"
 	case c.Fault.Slows():
@@ -74,10 +78,18 @@ func (x *exchange) named(t *CodeTable, code string, names ...string) ledger.Resu
 		if row, ok := t.find(name); ok && bodyDecides(x.status) {
 			r := x.result()
 			r.Code = code
-			return row.apply(r)
+			return row.about(x.ownSender).apply(r)
 		}
 	}
 	return x.refusal(own, code)
+}
+
+// about is the row as it counts for a message that chose its sender itself, or not.
+func (c Code) about(ownSender bool) Code {
+	if c.Sender && ownSender {
+		c.Outcome, c.Fault, c.Reason = ledger.Rejected, ledger.NoFault, ""
+	}
+	return c
 }
 
 // apply gives a result the outcome of a listed code.

@@ -76,6 +76,23 @@ var Types = map[string]Type{
 			{ledger.CanStatusByID, "`GET /v1/sms/status/{id}`", false},
 		},
 	},
+	"twilio": {
+		Channels: []ledger.Channel{ledger.SMS}, Settings: func() Settings { return &TwilioSettings{} }, Workers: 64, Real: true,
+		Offers: []Offer{
+			{ledger.CanFindByContent, "the message list by `To` and date, compared by text and sender; a fresh message may be missing for minutes", false},
+			{ledger.CanReceipts, "`StatusCallback` of each message, with our reference in its path", false},
+			{ledger.CanStatusByID, "`GET …/Messages/{Sid}.json`", false},
+			{ledger.CanTemplates, "content templates: `ContentSid` and `ContentVariables`", true},
+		},
+	},
+	"vonage": {
+		Channels: []ledger.Channel{ledger.SMS}, Settings: func() Settings { return &VonageSettings{API: vonageSMSAPI} }, Workers: 64, Real: true,
+		Offers: []Offer{
+			{ledger.CanFindByReference, "the Reports API: records of a day carry `client_ref`; billed per use", false},
+			{ledger.CanReceipts, "`callback` or `webhook_url` of each message, with our reference in its path, and `client-ref`", false},
+			{ledger.CanStatusByID, "the Reports API by `id`", false},
+		},
+	},
 	"webhook": {
 		Channels: []ledger.Channel{ledger.Webhook}, Settings: func() Settings { return &WebhookSettings{} }, Workers: 64, Real: true,
 		Offers: []Offer{{ledger.CanRepeat, "`webhook-id`, where the receivers drop a second one (`dedupes`), for `repeat_window`", true}},
