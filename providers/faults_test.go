@@ -24,8 +24,11 @@ var (
 	noAnswer   = same(expected{reason: ledger.ReasonNoAnswer})
 	noSense    = same(expected{reason: ledger.ReasonUnreadableAnswer})
 	statusOnly = map[string]expected{ // a 200 with a lost body
-		"infrai": {reason: ledger.ReasonUnreadableAnswer},
-		"":       {outcome: ledger.Accepted},
+		"infrai":          {reason: ledger.ReasonUnreadableAnswer},
+		"vonage":          {reason: ledger.ReasonUnreadableAnswer},
+		"twilio":          {reason: ledger.ReasonUnreadableAnswer}, // its yes is a 201
+		"vonage_messages": {reason: ledger.ReasonUnreadableAnswer}, // its yes is a 202
+		"":                {outcome: ledger.Accepted},
 	}
 )
 

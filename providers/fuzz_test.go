@@ -31,6 +31,22 @@ var may = map[string]func(x *exchange, o ledger.Outcome) bool{
 		}
 		return true
 	},
+	"twilio":          mayStatus(func(status int) bool { return status == 201 }),
+	"vonage_messages": mayStatus(func(status int) bool { return status == 202 }),
+	"vonage": func(x *exchange, o ledger.Outcome) bool {
+		kind := x.status / 100
+		parts := x.whole && bytes.Contains(x.body, []byte("essages")) && bytes.Contains(x.body, []byte(`"`))
+		sure := kind != 5 && x.status != 408 && x.status != 425
+		switch o {
+		case ledger.Accepted:
+			return kind == 2 && parts
+		case ledger.Rejected:
+			return x.status == 413 || parts && sure && kind >= 2
+		case ledger.Deferred:
+			return kind == 3 || kind == 4 && sure && x.status != 413 || kind == 2 && parts
+		}
+		return true
+	},
 	"sendgrid": mayStatus(func(status int) bool { return status/100 == 2 }),
 	"resend":   mayStatus(func(status int) bool { return status == 200 }),
 	"fcm":      mayStatus(func(status int) bool { return status == 200 }),

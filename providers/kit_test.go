@@ -27,6 +27,8 @@ const (
 	testText   = "OTP 424242"
 	testSender = "Shop <shop@example.test>"
 
+	testAccountSID = "AC00000000000000000000000000000000"
+
 	testAddress = "ada@example.test"
 	testDevice  = "dCanary0:APA91bCanary"
 	testWire    = "6f1c9d2a4b8e0357af126f1c9d2a4b8e0357af12"
@@ -36,7 +38,8 @@ var testTime = time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)
 
 // kit is what a case needs to run on any adapter. A new adapter is done when it stands in kits and every case passes.
 type kit struct {
-	name    string
+	name    string // the fixtures' folder
+	kind    string // the type; "": the name
 	make    func(t *testing.T, c Common) ledger.Provider
 	order   func(base string) ledger.Order
 	read    func(*exchange) ledger.Result
@@ -73,8 +76,28 @@ var kits = []kit{
 		make: func(t *testing.T, c Common) ledger.Provider {
 			return build(t, &InfraiSettings{APIKey: testKey, From: "AcmeShip"}, c)
 		},
-		order: func(string) ledger.Order {
-			return ledger.Order{Channel: ledger.SMS, Recipient: testNumber, Message: []byte(`{"text":"` + testText + `"}`)}
+		order: orderSMS,
+	},
+	{
+		name: "twilio", base: "http://127.0.0.1", keyless: true, yes: answer{201, `{"sid":"SM1","status":"queued"}`}, read: readTwilio, order: orderSMS,
+		make: func(t *testing.T, c Common) ledger.Provider {
+			c.RepeatWindow = 0
+			return build(t, &TwilioSettings{AccountSID: testAccountSID, AuthToken: testKey, From: "+15005550006"}, c)
+		},
+	},
+	{
+		name: "vonage", base: "http://127.0.0.1", keyless: true, read: readVonageSMS, order: orderSMS,
+		yes: answer{200, `{"message-count":"1","messages":[{"message-id":"m1","status":"0"}]}`},
+		make: func(t *testing.T, c Common) ledger.Provider {
+			c.RepeatWindow = 0
+			return build(t, &VonageSettings{API: "sms", APIKey: "abcd1234", APISecret: testKey, From: "AcmeShip"}, c)
+		},
+	},
+	{
+		name: "vonage_messages", kind: "vonage", base: "http://127.0.0.1", keyless: true, yes: answer{202, `{"message_uuid":"u1"}`}, read: readVonageMessages, order: orderSMS,
+		make: func(t *testing.T, c Common) ledger.Provider {
+			c.RepeatWindow = 0
+			return build(t, &VonageSettings{API: "messages", APIKey: "abcd1234", APISecret: testKey, From: "AcmeShip"}, c)
 		},
 	},
 	{
@@ -119,6 +142,10 @@ var kits = []kit{
 	},
 }
 
+func orderSMS(string) ledger.Order {
+	return ledger.Order{Channel: ledger.SMS, Recipient: testNumber, Message: []byte(`{"text":"` + testText + `"}`)}
+}
+
 func orderMail(string) ledger.Order {
 	return ledger.Order{Channel: ledger.Email, Recipient: testAddress, Message: []byte(`{"subject":"Login","text":"` + testText + `"}`)}
 }
@@ -152,6 +179,14 @@ var testRSAKey = sync.OnceValue(func() string {
 // answers have no id, so that a late one could be taken for the next request's.
 func (k kit) shares() bool { return !k.keyless && k.name != "webhook" }
 
+// contentType is the form of the kit's requests.
+func (k kit) contentType() string {
+	if k.name == "twilio" || k.name == "vonage" {
+		return "application/x-www-form-urlencoded"
+	}
+	return "application/json"
+}
+
 // eachProvider runs a case on every adapter.
 func eachProvider(t *testing.T, run func(t *testing.T, k kit)) {
 	for _, k := range kits {
@@ -175,6 +210,12 @@ func build(t *testing.T, s Settings, c Common) ledger.Provider {
 func closeIdle(p ledger.Provider) {
 	switch p := p.(type) {
 	case *infrai:
+		p.sender.transport.CloseIdleConnections()
+	case *twilio:
+		p.sender.transport.CloseIdleConnections()
+	case *vonageSMS:
+		p.sender.transport.CloseIdleConnections()
+	case *vonageMessages:
 		p.sender.transport.CloseIdleConnections()
 	case *sendGrid:
 		p.sender.transport.CloseIdleConnections()

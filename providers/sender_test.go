@@ -161,7 +161,7 @@ func TestSend_WhatLeaves(t *testing.T) {
 		if req.Method != http.MethodPost || req.Proto != "HTTP/1.1" || req.ContentLength != int64(len(req.body)) {
 			t.Errorf("%s %s with length %d for %d bytes", req.Method, req.Proto, req.ContentLength, len(req.body))
 		}
-		if h := req.Header; h.Get("Accept-Encoding") != "" || h.Get("User-Agent") != "sendonce" || h.Get("Content-Type") != "application/json" {
+		if h := req.Header; h.Get("Accept-Encoding") != "" || h.Get("User-Agent") != "sendonce" || h.Get("Content-Type") != k.contentType() {
 			t.Errorf("headers %v", h)
 		}
 	})

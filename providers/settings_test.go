@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"testing"
@@ -94,6 +95,27 @@ func TestValidate_NamesEachFault(t *testing.T) {
 	}
 }
 
+// What the table says is used is what the adapters do.
+func TestTypes_OffersAreUsedByTheAdapters(t *testing.T) {
+	eachProvider(t, func(t *testing.T, k kit) {
+		p := k.make(t, Common{BaseURL: k.base})
+		_, repeats := p.(ledger.Repeater)
+		templater, ok := p.(ledger.Templater)
+		does := map[ledger.Capability]bool{ledger.CanRepeat: repeats, ledger.CanTemplates: ok && templater.SendsTemplates()}
+		offers := map[ledger.Capability]bool{}
+		for _, o := range Types[cmp.Or(k.kind, k.name)].Offers {
+			if offers[o.Capability] = true; o.Used != does[o.Capability] || o.How == "" || !slices.Contains(ledger.Capabilities, o.Capability) {
+				t.Errorf("%+v, and the adapter does: %v", o, does[o.Capability])
+			}
+		}
+		for c, done := range does {
+			if done && !offers[c] {
+				t.Errorf("the adapter does %s and the table does not offer it", c)
+			}
+		}
+	})
+}
+
 func TestTypes(t *testing.T) {
 	for name, typ := range Types {
 		if len(typ.Channels) == 0 || typ.Workers < 1 || typ.Settings() == nil || typ.Settings() == typ.Settings() {
@@ -103,13 +125,17 @@ func TestTypes(t *testing.T) {
 			t.Errorf("%s: real %v", name, typ.Real)
 		}
 	}
+	tested := map[string]bool{"log": true}
 	for _, k := range kits {
-		if _, ok := Types[k.name]; !ok {
-			t.Errorf("%s is tested and not in the table", k.name)
+		tested[cmp.Or(k.kind, k.name)] = true
+	}
+	for name := range tested {
+		if _, ok := Types[name]; !ok {
+			t.Errorf("%s is tested and not in the table", name)
 		}
 	}
-	if len(Types) != len(kits)+1 {
-		t.Errorf("%d types, but %d in kits beside log: each type over HTTP has to stand there", len(Types), len(kits))
+	if len(Types) != len(tested) {
+		t.Errorf("%d types, but %d in kits: each type over HTTP has to stand there", len(Types), len(tested))
 	}
 	if !slices.Equal(Types["log"].Channels, ledger.Channels) {
 		t.Error("log takes every channel")
