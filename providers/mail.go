@@ -3,7 +3,7 @@ package providers
 import (
 	"net/mail"
 	"strings"
-	"unicode"
+	"unicode/utf8"
 
 	"sendonce/ledger"
 )
@@ -11,69 +11,85 @@ import (
 // wordChars are what names in many APIs are made of.
 const wordChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-// mailbox is an address with the name that people see beside it, if any.
-type mailbox struct{ name, address string }
+// senderFault is what is wrong with a configured sender that cannot be read.
+const senderFault = "must be a mail address, such as shop@example.test or Shop <shop@example.test>"
 
-// readMailbox reads "Shop <shop@example.test>" or a plain address; fault says what is wrong with it.
-func readMailbox(s string) (m mailbox, fault string) {
-	const shape = `must be a mail address, such as shop@example.test or "Shop <shop@example.test>"`
-	if strings.ContainsFunc(s, unicode.IsControl) {
-		return mailbox{}, "must not contain line breaks or control characters"
-	}
+// parseSender reads a sender, whose address then has its domain in ASCII.
+func parseSender(s string) (mail.Address, error) {
 	a, err := mail.ParseAddress(s)
 	if err != nil {
-		return mailbox{}, shape
+		return mail.Address{}, err
 	}
-	if _, err := ledger.RecipientKey(ledger.Email, a.Address, ""); err != nil || strings.ContainsFunc(a.Name, unicode.IsControl) {
-		return mailbox{}, shape
-	}
-	return mailbox{a.Name, a.Address}, ""
+	a.Address, err = wireAddress(a.Address)
+	return *a, err
 }
 
-// String writes the mailbox as services with a JSON API read it: a name with characters of its own meaning stands in quotes,
-// and letters outside ASCII are not encoded.
-func (m mailbox) String() string {
+// wireAddress is an address as it leaves: as it was written, but for its domain, which is in ASCII.
+func wireAddress(s string) (string, error) {
+	s = strings.TrimSpace(s)
+	form, err := ledger.RecipientKey(ledger.Email, s, "")
+	if err != nil {
+		return "", err
+	}
+	return s[:strings.LastIndexByte(s, '@')] + form[strings.LastIndexByte(form, '@'):], nil
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// friendly writes an address with its name as services with a JSON API read it: a name with characters of their own meaning
+// stands in quotes, and letters outside ASCII are not encoded.
+func friendly(a mail.Address) string {
 	switch {
-	case m.name == "":
-		return m.address
-	case strings.ContainsAny(m.name, `()<>[]:;@\,."`):
-		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(m.name) + `" <` + m.address + ">"
+	case a.Name == "":
+		return a.Address
+	case strings.ContainsAny(a.Name, `()<>[]:;@\,."`):
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(a.Name) + `" <` + a.Address + ">"
 	}
-	return m.name + " <" + m.address + ">"
+	return a.Name + " <" + a.Address + ">"
 }
 
-// mailMessage is an e-mail with the sender that it goes out under.
+// mailMessage is an e-mail with the addresses that it leaves with.
 type mailMessage struct {
-	ledger.Message
-	sender mailbox
+	ledger.Message // its ReplyTo has its domain in ASCII
+	sender         mail.Address
+	to             string
+
 	// own is set where the message chose its sender. A refusal of that one is about this message, a refusal of the configured
 	// one is about all.
 	own bool
 }
 
-// readMail reads the message of an e-mail. Its own from and from_name go before the configured sender.
-func readMail(message []byte, configured mailbox) (mailMessage, error) {
-	parsed, err := ledger.ParseMessage(ledger.Email, message)
-	if err != nil {
-		return mailMessage{}, err
+// readMail reads an e-mail. Its own from and from_name go before the configured sender.
+func readMail(message []byte, recipient string, configured mail.Address) (m mailMessage, err error) {
+	if m.Message, err = ledger.ParseMessage(ledger.Email, message); err != nil {
+		return m, err
 	}
-	m := mailMessage{Message: parsed, sender: configured}
-	if from := strings.TrimSpace(parsed.From); from != "" && !strings.EqualFold(from, configured.address) {
-		m.sender, m.own = mailbox{address: from}, true
+	if m.to, err = wireAddress(recipient); err != nil {
+		return m, err
 	}
-	if parsed.FromName != "" {
-		m.sender.name = parsed.FromName
+	if m.sender = configured; m.From != "" {
+		m.sender = mail.Address{}
+		if m.sender.Address, err = wireAddress(m.From); err != nil {
+			return m, ledger.Invalid("message.from", "must be a plain mail address, such as shop@example.test")
+		}
+		if m.own = !strings.EqualFold(m.sender.Address, configured.Address); !m.own {
+			m.sender.Name = configured.Name
+		}
 	}
-	if m.sender.address == "" {
-		return mailMessage{}, ledger.Invalid("message.from", "must be given: the provider has no from of its own")
+	if m.FromName != "" {
+		m.sender.Name = m.FromName
+	}
+	if m.sender.Address == "" {
+		return m, ledger.Invalid("message.from", "must be given: the provider has no from of its own")
+	}
+	if m.ReplyTo != "" {
+		if m.ReplyTo, err = wireAddress(m.ReplyTo); err != nil {
+			return m, ledger.Invalid("message.reply_to", "must be a plain mail address, such as shop@example.test")
+		}
 	}
 	return m, nil
-}
-
-// ownSender reports whether a message chose its sender.
-func ownSender(message []byte, configured mailbox) bool {
-	m, err := readMail(message, configured)
-	return err == nil && m.own
 }
 
 // bearerFault says what is wrong with a key that goes into an Authorization header.
@@ -82,9 +98,4 @@ func bearerFault(key Secret) string {
 		return "must be the API key: printable ASCII without blanks"
 	}
 	return ""
-}
-
-// plainASCII reports whether every character of an address is ASCII.
-func plainASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }

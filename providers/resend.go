@@ -3,8 +3,10 @@ package providers
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
+	"net/mail"
 	"slices"
 	"strings"
 	"time"
@@ -39,8 +41,9 @@ func (s *ResendSettings) Validate(c Common) []ledger.FieldError {
 	}
 	add("api_key", bearerFault(s.APIKey))
 	if s.From != "" {
-		_, fault := readMailbox(s.From)
-		add("from", fault)
+		if _, err := parseSender(s.From); err != nil {
+			add("from", senderFault)
+		}
 	}
 	if s.WebhookSecret != "" {
 		if _, err := parseSecrets(string(s.WebhookSecret)); err != nil {
@@ -56,7 +59,13 @@ func (s *ResendSettings) New(_ string, c Common) (ledger.Provider, error) {
 	if base == "" {
 		base = resendBaseURL
 	}
-	from, _ := readMailbox(s.From)
+	var from mail.Address
+	if s.From != "" {
+		var err error
+		if from, err = parseSender(s.From); err != nil {
+			return nil, fmt.Errorf("from %s", senderFault)
+		}
+	}
 	return &resend{
 		settings: *s, from: from, url: base + "/emails", window: c.RepeatWindow,
 		account: fingerprint("resend", base, string(s.APIKey)), sender: newSender(c.Dial, max(c.Workers, 1), s.APIKey),
@@ -67,7 +76,7 @@ func (s *ResendSettings) New(_ string, c Common) (ledger.Provider, error) {
 // first request was and sends nothing.
 type resend struct {
 	settings ResendSettings
-	from     mailbox
+	from     mail.Address
 	url      string
 	window   time.Duration
 	account  [8]byte
@@ -85,13 +94,13 @@ func (p *resend) SendsTemplates() bool { return true }
 
 // Check implements ledger.Checker.
 func (p *resend) Check(e ledger.Event) error {
-	_, err := p.read(e.Message)
+	_, err := p.read(e.Message, e.Recipient)
 	return err
 }
 
 // read reads a message and refuses what Resend is known to refuse.
-func (p *resend) read(message []byte) (mailMessage, error) {
-	m, err := readMail(message, p.from)
+func (p *resend) read(message []byte, recipient string) (mailMessage, error) {
+	m, err := readMail(message, recipient, p.from)
 	if err != nil || m.Template == nil || m.Template.Variables == nil {
 		return m, err
 	}
@@ -125,24 +134,21 @@ func resendVariableFault(name string, value json.RawMessage) string {
 
 // Build implements ledger.Provider.
 func (p *resend) Build(o ledger.Order) (ledger.Request, error) {
-	body, own := o.Stored, false
-	if body != nil {
-		own = ownSender(o.Message, p.from)
-	} else {
-		m, err := p.read(o.Message)
+	m, err := p.read(o.Message, o.Recipient)
+	body := o.Stored
+	if body == nil { // else these bytes leave, whatever became of the settings since
 		if err != nil {
 			return nil, err
 		}
 		if body, err = canonicalJSON(p.mail(o, m)); err != nil {
 			return nil, err
 		}
-		own = m.own
 	}
 	header := http.Header{}
 	header.Set("Authorization", "Bearer "+string(p.settings.APIKey))
 	header.Set("Content-Type", "application/json")
 	header.Set("Idempotency-Key", o.WireKey)
-	return &request{url: p.url, header: header, body: body, at: o.At, ownSender: own}, nil
+	return &request{url: p.url, header: header, body: body, at: o.At, ownSender: m.own}, nil
 }
 
 // The fields stand in the order of their names.
@@ -170,8 +176,8 @@ type resendTemplate struct {
 
 func (p *resend) mail(o ledger.Order, m mailMessage) resendMail {
 	out := resendMail{
-		From: m.sender.String(), Headers: m.Headers, HTML: m.HTML, ReplyTo: strings.TrimSpace(m.ReplyTo), Subject: m.Subject,
-		Tags: []resendPair{{"reference", o.Reference()}}, Text: m.Text, To: []string{strings.TrimSpace(o.Recipient)},
+		From: friendly(m.sender), Headers: m.Headers, HTML: m.HTML, ReplyTo: m.ReplyTo, Subject: m.Subject,
+		Tags: []resendPair{{"reference", o.Reference()}}, Text: m.Text, To: []string{m.to},
 	}
 	if len(o.WireKey) <= resendTag && strings.Trim(o.WireKey, wordChars+"-") == "" { // all that a tag may hold
 		out.Tags = append(out.Tags, resendPair{"dedupe_key", o.WireKey})

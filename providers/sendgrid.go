@@ -7,7 +7,9 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/mail"
 	"strings"
 	"unicode/utf8"
 
@@ -53,11 +55,13 @@ func (s *SendGridSettings) Validate(c Common) []ledger.FieldError {
 
 // sendGridFromFault says what is wrong with the sender in the settings.
 func sendGridFromFault(from string) string {
-	m, fault := readMailbox(from)
-	if fault == "" && !plainASCII(m.address) {
-		fault = "must be an address in ASCII: SendGrid takes no other sender"
+	switch a, err := parseSender(from); {
+	case err != nil:
+		return senderFault
+	case !isASCII(a.Address):
+		return "must be ASCII before the @: SendGrid takes no other sender"
 	}
-	return fault
+	return ""
 }
 
 // isP256 reports whether text is a public key of ECDSA P-256, as base64 of its SubjectPublicKeyInfo.
@@ -80,7 +84,13 @@ func (s *SendGridSettings) New(_ string, c Common) (ledger.Provider, error) {
 	if base == "" {
 		base = sendGridBaseURL
 	}
-	from, _ := readMailbox(s.From)
+	var from mail.Address
+	if s.From != "" {
+		var err error
+		if from, err = parseSender(s.From); err != nil {
+			return nil, fmt.Errorf("from %s", senderFault)
+		}
+	}
 	return &sendGrid{
 		settings: *s, from: from, url: base + "/v3/mail/send", account: fingerprint("sendgrid", base, string(s.APIKey)),
 		sender: newSender(c.Dial, 0, s.APIKey), // a lost answer cannot be settled: each request has a connection of its own
@@ -90,7 +100,7 @@ func (s *SendGridSettings) New(_ string, c Common) (ledger.Provider, error) {
 // sendGrid sends one personalization with one recipient: those who stand in one list see each other.
 type sendGrid struct {
 	settings SendGridSettings
-	from     mailbox
+	from     mail.Address
 	url      string
 	account  [8]byte
 	sender   *sender
@@ -104,19 +114,19 @@ func (p *sendGrid) SendsTemplates() bool { return true }
 
 // Check implements ledger.Checker.
 func (p *sendGrid) Check(e ledger.Event) error {
-	_, err := p.read(e.Message)
+	_, err := p.read(e.Message, e.Recipient)
 	return err
 }
 
 // read reads a message and refuses what SendGrid is known to refuse. The ledger itself refuses the headers that SendGrid
 // keeps to itself; our custom_args are far below their 10,000 bytes.
-func (p *sendGrid) read(message []byte) (mailMessage, error) {
-	m, err := readMail(message, p.from)
+func (p *sendGrid) read(message []byte, recipient string) (mailMessage, error) {
+	m, err := readMail(message, recipient, p.from)
 	switch {
 	case err != nil:
 		return m, err
-	case !plainASCII(m.sender.address):
-		return m, ledger.Invalid("message.from", "must be ASCII: SendGrid takes no other sender")
+	case !isASCII(m.sender.Address):
+		return m, ledger.Invalid("message.from", "must be ASCII before the @: SendGrid takes no other sender")
 	case m.Template != nil && !strings.HasPrefix(m.Template.ID, "d-"):
 		return m, ledger.Invalid("message.template.id", "must be the id of a dynamic template, which begins with d-")
 	}
@@ -125,7 +135,7 @@ func (p *sendGrid) read(message []byte) (mailMessage, error) {
 
 // Build implements ledger.Provider.
 func (p *sendGrid) Build(o ledger.Order) (ledger.Request, error) {
-	m, err := p.read(o.Message)
+	m, err := p.read(o.Message, o.Recipient)
 	if err != nil {
 		return nil, err
 	}
@@ -177,14 +187,14 @@ type sendGridArgs struct {
 func (p *sendGrid) mail(o ledger.Order, m mailMessage) sendGridMail {
 	envelope := sendGridEnvelope{
 		CustomArgs: sendGridArgs{DedupeKey: o.WireKey, Reference: o.Reference()},
-		To:         []sendGridAddress{{Email: strings.TrimSpace(o.Recipient)}},
+		To:         []sendGridAddress{{Email: m.to}},
 	}
 	out := sendGridMail{
-		Categories: []string{p.settings.Category}, From: sendGridAddress{m.sender.address, m.sender.name},
+		Categories: []string{p.settings.Category}, From: sendGridAddress{m.sender.Address, m.sender.Name},
 		Headers: m.Headers, Subject: m.Subject,
 	}
 	if m.ReplyTo != "" {
-		out.ReplyTo = &sendGridAddress{Email: strings.TrimSpace(m.ReplyTo)}
+		out.ReplyTo = &sendGridAddress{Email: m.ReplyTo}
 	}
 	if m.Template != nil {
 		out.TemplateID, envelope.TemplateData = m.Template.ID, m.Template.Variables
