@@ -88,6 +88,10 @@ func TestValidate_NeverQuotesSecrets(t *testing.T) {
 	for _, s := range []Settings{
 		&InfraiSettings{APIKey: testKey + " with blanks"},
 		&WebhookSettings{Secret: testKey + "="},
+		&SendGridSettings{APIKey: testKey + " with blanks"},
+		&ResendSettings{APIKey: testKey + " with blanks", WebhookSecret: testKey + "="},
+		&FCMSettings{Credentials: `{"type":"service_account","project_id":"p","client_email":"e","private_key":"` + testKey + `"}`},
+		&FCMSettings{Credentials: testKey},
 	} {
 		faults := s.Validate(Common{BaseURL: "https://user:" + testKey + "@x.example.test/"})
 		if len(faults) < 2 || strings.Contains(shownBy(faults), testKey) {

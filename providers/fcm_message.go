@@ -126,9 +126,8 @@ func fcmOf(o ledger.Order, m pushMessage) fcmMessage {
 	} else {
 		out.APNs.Headers["apns-priority"] = "5" // the only one that Apple allows for data alone
 	}
-	if !o.ExpiresAt.IsZero() {
-		left := o.ExpiresAt.Sub(o.At).Truncate(time.Second) + time.Second // 0 would be "now or never"
-		left = min(max(left, time.Second), fcmLongestTTL)
+	if left, ok := validity(o, time.Second, fcmLongestTTL); ok { // at least a second: 0 would be "now or never"
+		left = left.Truncate(time.Second)
 		seconds := strconv.Itoa(int(left / time.Second))
 		out.Android.TTL, out.Webpush.Headers["TTL"] = seconds+"s", seconds
 		out.APNs.Headers["apns-expiration"] = strconv.FormatInt(o.At.Add(left).Unix(), 10)

@@ -11,8 +11,8 @@ import (
 // wordChars are what names in many APIs are made of.
 const wordChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-// senderFault is what is wrong with a configured sender that cannot be read.
-const senderFault = "must be a mail address, such as shop@example.test or Shop <shop@example.test>"
+// mailFromFault is what is wrong with a configured sender that cannot be read.
+const mailFromFault = "must be a mail address, such as shop@example.test or Shop <shop@example.test>"
 
 // parseSender reads a sender, whose address then has its domain in ASCII.
 func parseSender(s string) (mail.Address, error) {

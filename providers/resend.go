@@ -42,7 +42,7 @@ func (s *ResendSettings) Validate(c Common) []ledger.FieldError {
 	add("api_key", bearerFault(s.APIKey))
 	if s.From != "" {
 		if _, err := parseSender(s.From); err != nil {
-			add("from", senderFault)
+			add("from", mailFromFault)
 		}
 	}
 	if s.WebhookSecret != "" {
@@ -63,7 +63,7 @@ func (s *ResendSettings) New(_ string, c Common) (ledger.Provider, error) {
 	if s.From != "" {
 		var err error
 		if from, err = parseSender(s.From); err != nil {
-			return nil, fmt.Errorf("from %s", senderFault)
+			return nil, fmt.Errorf("from %s", mailFromFault)
 		}
 	}
 	return &resend{

@@ -57,7 +57,7 @@ func (s *SendGridSettings) Validate(c Common) []ledger.FieldError {
 func sendGridFromFault(from string) string {
 	switch a, err := parseSender(from); {
 	case err != nil:
-		return senderFault
+		return mailFromFault
 	case !isASCII(a.Address):
 		return "must be ASCII before the @: SendGrid takes no other sender"
 	}
@@ -88,7 +88,7 @@ func (s *SendGridSettings) New(_ string, c Common) (ledger.Provider, error) {
 	if s.From != "" {
 		var err error
 		if from, err = parseSender(s.From); err != nil {
-			return nil, fmt.Errorf("from %s", senderFault)
+			return nil, fmt.Errorf("from %s", mailFromFault)
 		}
 	}
 	return &sendGrid{

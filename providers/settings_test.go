@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +32,9 @@ func TestRate(t *testing.T) {
 	}
 }
 
+// sendGridPublicKey is the one of the official example (sendgrid/sendgrid-go, helpers/eventwebhook; MIT).
+const sendGridPublicKey = "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE83T4O/n84iotIvIW4mdBgQ/7dAfSmpqIM8kF9mN1flpVKS3GRqe62gw+2fNNRaINXvVpiglSI8eNEc6wEA3F+g=="
+
 // fields runs Validate and returns the keys that it names.
 func fields(s Settings, c Common) []string {
 	var out []string
@@ -47,6 +51,11 @@ func TestValidate_NamesEachFault(t *testing.T) {
 	infrai := func() *InfraiSettings { return &InfraiSettings{APIKey: "k"} }
 	hook := func(change func(*WebhookSettings)) *WebhookSettings {
 		s := &WebhookSettings{Secret: testSecret, URLs: []string{"https://crm.example.test/"}}
+		change(s)
+		return s
+	}
+	mail := func(change func(*SendGridSettings)) *SendGridSettings {
+		s := &SendGridSettings{APIKey: "k", From: testSender, Category: "sendonce"}
 		change(s)
 		return s
 	}
@@ -85,6 +94,26 @@ func TestValidate_NamesEachFault(t *testing.T) {
 		{"window without dedupes", hook(func(*WebhookSettings) {}), Common{RepeatWindow: time.Hour}, []string{"repeat_window"}},
 		{"dedupes without window", hook(func(s *WebhookSettings) { s.Dedupes = true }), Common{}, []string{"repeat_window"}},
 		{"dedupes", hook(func(s *WebhookSettings) { s.Dedupes = true }), Common{RepeatWindow: time.Hour}, nil},
+		{"sendgrid", mail(func(*SendGridSettings) {}), Common{BaseURL: "https://api.eu.sendgrid.com"}, nil},
+		{"empty sendgrid", &SendGridSettings{}, Common{}, []string{"api_key", "category"}},
+		{"sendgrid without a sender", mail(func(s *SendGridSettings) { s.From = "" }), Common{}, nil},
+		{"sendgrid with a window", mail(func(*SendGridSettings) {}), Common{RepeatWindow: time.Hour}, []string{"repeat_window"}},
+		{"bad sendgrid", mail(func(s *SendGridSettings) {
+			s.APIKey, s.From, s.Category, s.WebhookPublicKey = "a b", "shop", strings.Repeat("c", 256), "MFkw"
+		}), Common{}, []string{"api_key", "from", "category", "webhook_public_key"}},
+		{"a sender that is not ASCII", mail(func(s *SendGridSettings) { s.From = "Größe <größe@example.test>" }), Common{}, []string{"from"}},
+		{"a name that is not ASCII", mail(func(s *SendGridSettings) { s.From = "Größe <shop@größe.example.test>" }), Common{}, nil},
+		{"a line break in a sender", mail(func(s *SendGridSettings) { s.From = "Shop\r\nBcc: <eve@example.test>" }), Common{}, []string{"from"}},
+		{"key of the Event Webhook", mail(func(s *SendGridSettings) { s.WebhookPublicKey = sendGridPublicKey }), Common{}, nil},
+		{"resend", &ResendSettings{APIKey: "k", From: "größe@example.test", WebhookSecret: testSecret}, Common{RepeatWindow: 24 * time.Hour}, nil},
+		{"resend longer than it remembers", &ResendSettings{APIKey: "k"}, Common{RepeatWindow: 25 * time.Hour}, []string{"repeat_window"}},
+		{"bad resend", &ResendSettings{APIKey: "k\n", From: "<>", WebhookSecret: "whsec_x"}, Common{}, []string{"api_key", "from", "webhook_secret"}},
+		{"fcm", &FCMSettings{Credentials: testAccount(t, "")}, Common{Timeout: 20 * time.Second}, nil},
+		{"empty fcm", &FCMSettings{}, Common{RepeatWindow: time.Hour}, []string{"repeat_window", "credentials"}},
+		{"fcm with the path for the file", &FCMSettings{Credentials: "fcm.json"}, Common{}, []string{"credentials"}},
+		{"fcm with another kind of key", &FCMSettings{Credentials: `{"type":"authorized_user"}`}, Common{}, []string{"credentials"}},
+		{"fcm without a private key", &FCMSettings{Credentials: `{"type":"service_account","project_id":"p","client_email":"e","private_key":"x"}`}, Common{}, []string{"credentials"}},
+		{"fcm with a token URL over http", &FCMSettings{Credentials: testAccount(t, "http://oauth2.example.test/token")}, Common{}, []string{"credentials"}},
 		{"log", Types["log"].Settings(), Common{}, nil},
 		{"bad log", &LogSettings{Delay: -1, Share: 1.5}, Common{RepeatWindow: time.Hour}, []string{"delay", "share", "repeat_window"}},
 	}
