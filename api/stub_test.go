@@ -51,6 +51,7 @@ type stub struct {
 	record  *ledger.Record
 	dup     bool
 	differs []string
+	parts   ledger.Segments
 	page    ledger.Page
 	matched int64
 	gates   []ledger.ProviderStatus
@@ -94,7 +95,7 @@ func (s *stub) Claim(ctx context.Context, e ledger.Event) (ledger.ClaimResult, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.events = append(s.events, e)
-	return ledger.ClaimResult{Notification: s.row, Duplicate: s.dup, Differs: s.differs}, s.err
+	return ledger.ClaimResult{Notification: s.row, Duplicate: s.dup, Differs: s.differs, Segments: s.parts}, s.err
 }
 
 func (s *stub) ClaimBatch(ctx context.Context, events []ledger.Event) ([]ledger.ClaimResult, error) {

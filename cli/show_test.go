@@ -40,6 +40,11 @@ differs      message
 next action  ask
 `, "nothing was sent for this command", "sendonce confirm "+id, "--if-match 3", "sendonce abandon "+id)
 
+	r = run(t, answers(t, answer{202, notification(`"duplicate":false`, `"duplicate":false,"segments":{"encoding":"UCS-2","count":2}`)}), "{}", send...)
+	if !strings.Contains(r.out, "\nsegments     2 (UCS-2)\n") {
+		t.Errorf("out\n%s", r.out)
+	}
+
 	r = run(t, answers(t, answer{202, notification(`"suspected_duplicate_of":null`, `"suspected_duplicate_of":"x"`)}), "{}", send...)
 	if !strings.Contains(r.out, "suspected duplicate of  x\n") || !strings.Contains(r.err, "Is the event id a new one on each try?") {
 		t.Errorf("out\n%s\nerr\n%s", r.out, r.err)

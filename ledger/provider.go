@@ -104,14 +104,6 @@ func (o *outlet) uses() []Capability {
 	return out
 }
 
-// segments counts the parts in which a provider sends a message; zero where nobody can say.
-func (o *outlet) segments(message []byte) Segments {
-	if s, ok := o.provider.(Segmenter); ok && message != nil {
-		return s.Segments(message)
-	}
-	return Segments{}
-}
-
 // check asks the provider whether it can send this at all.
 func (o *outlet) check(e *Event) error {
 	if c, ok := o.provider.(Checker); ok {

@@ -127,7 +127,11 @@ func TestReadAnswer_ForgottenCaseEndsAmbiguous(t *testing.T) {
 		[]byte(`{"ok":true,"data":{"sms_id":"m"}}`), []byte(`{"ok":"true","data":{"sms_id":"m"}}`), []byte("<html>"),
 		[]byte(`{"errors":[{"message":"m","field":"from"}]}`), []byte(`{"errors":[{"message":"Maximum credits exceeded","field":null}]}`),
 		[]byte(`{"statusCode":422,"name":"validation_error","message":"m"}`), []byte(`{"name":"daily_quota_exceeded","message":"m"}`),
-		[]byte(`{"error":{"code":404,"status":"NOT_FOUND","details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"UNREGISTERED"}]}}`)}
+		[]byte(`{"error":{"code":404,"status":"NOT_FOUND","details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"UNREGISTERED"}]}}`),
+		[]byte(`{"code":21211,"message":"m","more_info":"i","status":400}`), []byte(`{"code":20003,"message":"m","status":401}`), []byte(`{"sid":"SM1"}`),
+		[]byte(`{"messages":[{"status":"0","message-id":"m"}]}`), []byte(`{"messages":[{"status":"0"},{"status":"7"}]}`), []byte(`{"messages":[{"status":"5"}]}`),
+		[]byte(`{"messages":[{"status":"1"},{"status":"7"}]}`), []byte(`{"messages":[{"status":"0"},{}]}`), []byte(`{"message_uuid":"u"}`),
+		[]byte(`{"type":"https://developer.vonage.com/api-errors/messages#1120","title":"t"}`), []byte(`{"title":"t","detail":"d"}`)}
 	eachProvider(t, func(t *testing.T, k kit) {
 		for status := 1; status <= 999; status++ {
 			for _, body := range bodies {

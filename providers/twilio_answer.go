@@ -111,7 +111,7 @@ func readTwilio(x *exchange) ledger.Result {
 	switch {
 	case x.status == http.StatusCreated && !refused:
 		return acceptedAs(x.result(), a.SID)
-	case refused && x.status < 300: // yes and no in one answer
+	case refused && x.status < 400: // yes and no in one answer, or a redirect
 		return x.refusal(own, code)
 	case refused:
 		return x.coded(&twilioCodes, code)

@@ -132,7 +132,7 @@ func readVonageMessages(x *exchange) ledger.Result {
 	switch {
 	case x.status == http.StatusAccepted && !refused:
 		return acceptedAs(x.result(), a.MessageUUID)
-	case refused && x.status < 300: // yes and no in one answer
+	case refused && x.status < 400: // yes and no in one answer, or a redirect
 		return x.refusal(own, a.code())
 	case refused:
 		return x.coded(&vonageCodes, a.code())
