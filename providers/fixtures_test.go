@@ -12,8 +12,8 @@ import (
 	"sendonce/ledger"
 )
 
-// expected is the second line of a fixture: the outcome, then, where there are any, fault, reason, code,
-// id=MESSAGE_ID and retry=DURATION.
+// expected is the second line of a fixture: the outcome, then, where there are any, fault, reason, code (as code=CODE where it is
+// the word of a fault), id=MESSAGE_ID and retry=DURATION.
 type expected struct {
 	outcome ledger.Outcome
 	fault   ledger.Fault
@@ -38,6 +38,8 @@ func parseExpected(t *testing.T, line string) expected {
 		switch {
 		case name == "id":
 			e.id = value
+		case name == "code":
+			e.code = value
 		case name == "retry":
 			d, err := time.ParseDuration(value)
 			if err != nil {

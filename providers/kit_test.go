@@ -2,6 +2,7 @@ package providers
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
@@ -186,6 +187,9 @@ func (k kit) contentType() string {
 	}
 	return "application/json"
 }
+
+// typeName is the name in Types.
+func (k kit) typeName() string { return cmp.Or(k.kind, k.name) }
 
 // eachProvider runs a case on every adapter.
 func eachProvider(t *testing.T, run func(t *testing.T, k kit)) {

@@ -1,7 +1,6 @@
 package providers
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -132,7 +131,7 @@ func TestTypes_OffersAreUsedByTheAdapters(t *testing.T) {
 		templater, ok := p.(ledger.Templater)
 		does := map[ledger.Capability]bool{ledger.CanRepeat: repeats, ledger.CanTemplates: ok && templater.SendsTemplates()}
 		offers := map[ledger.Capability]bool{}
-		for _, o := range Types[cmp.Or(k.kind, k.name)].Offers {
+		for _, o := range Types[k.typeName()].Offers {
 			if offers[o.Capability] = true; o.Used != does[o.Capability] || o.How == "" || !slices.Contains(ledger.Capabilities, o.Capability) {
 				t.Errorf("%+v, and the adapter does: %v", o, does[o.Capability])
 			}
@@ -156,7 +155,7 @@ func TestTypes(t *testing.T) {
 	}
 	tested := map[string]bool{"log": true}
 	for _, k := range kits {
-		tested[cmp.Or(k.kind, k.name)] = true
+		tested[k.typeName()] = true
 	}
 	for name := range tested {
 		if _, ok := Types[name]; !ok {
