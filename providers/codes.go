@@ -84,6 +84,21 @@ func (x *exchange) named(t *CodeTable, code string, names ...string) ledger.Resu
 	return x.refusal(own, code)
 }
 
+// unaccepted says what an answer means that is no yes. refuses: it is an error in the provider's own form; under a status below
+// 400 that is yes and no in one answer, or a redirect.
+func (x *exchange) unaccepted(t *CodeTable, refuses bool, code string) ledger.Result {
+	switch {
+	case refuses && x.status < 400:
+		return x.refusal(own, code)
+	case refuses:
+		return x.coded(t, code)
+	case x.whole:
+		return x.refusal(foreign, "")
+	default:
+		return x.refusal(unreadable, "")
+	}
+}
+
 // about is the row as it counts for a message that chose its sender itself, or not.
 func (c Code) about(ownSender bool) Code {
 	if c.Sender && ownSender {

@@ -104,20 +104,12 @@ func readTwilio(x *exchange) ledger.Result {
 	if !x.whole || readJSON(x.body, &a) != nil {
 		a = twilioAnswer{}
 	}
-	refused, code := a.refuses(), ""
+	if x.status == http.StatusCreated && !a.refuses() {
+		return acceptedAs(x.result(), a.SID)
+	}
+	code := ""
 	if a.Code > 0 {
 		code = plainCode(strconv.Itoa(a.Code))
 	}
-	switch {
-	case x.status == http.StatusCreated && !refused:
-		return acceptedAs(x.result(), a.SID)
-	case refused && x.status < 400: // yes and no in one answer, or a redirect
-		return x.refusal(own, code)
-	case refused:
-		return x.coded(&twilioCodes, code)
-	case x.whole:
-		return x.refusal(foreign, "")
-	default:
-		return x.refusal(unreadable, "")
-	}
+	return x.unaccepted(&twilioCodes, a.refuses(), code)
 }

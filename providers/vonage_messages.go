@@ -128,17 +128,8 @@ func readVonageMessages(x *exchange) ledger.Result {
 	if !x.whole || readJSON(x.body, &a) != nil {
 		a = vonageProblem{}
 	}
-	refused := a.refuses(x.status)
-	switch {
-	case x.status == http.StatusAccepted && !refused:
+	if x.status == http.StatusAccepted && !a.refuses(x.status) {
 		return acceptedAs(x.result(), a.MessageUUID)
-	case refused && x.status < 400: // yes and no in one answer, or a redirect
-		return x.refusal(own, a.code())
-	case refused:
-		return x.coded(&vonageCodes, a.code())
-	case x.whole:
-		return x.refusal(foreign, "")
-	default:
-		return x.refusal(unreadable, "")
 	}
+	return x.unaccepted(&vonageCodes, a.refuses(x.status), a.code())
 }
