@@ -7,14 +7,17 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"sendonce/cli"
 	"sendonce/config"
 	"sendonce/ledger"
+	"sendonce/providers"
 	"sendonce/store"
 )
 
@@ -29,6 +32,7 @@ func main() {
 		Init:          initLedger,
 		Check:         check,
 		RestoreAccept: restoreAccept,
+		Codes:         codes(),
 		Version:       version(),
 	}))
 }
@@ -54,6 +58,25 @@ func check(ctx context.Context, c config.Config) (cli.Differences, error) {
 // restoreAccept makes an old or moved copy the ledger again: a person has settled what it cannot know.
 func restoreAccept(_ context.Context, c config.Config) error {
 	return asExit(store.AcceptRestored(storeOptions(c, newLog(c.Log))))
+}
+
+// codes are the code tables of all types of providers, by the name of the type.
+func codes() []cli.Codes {
+	var out []cli.Codes
+	for _, kind := range slices.Sorted(maps.Keys(providers.Types)) {
+		table, ok := providers.CodesOf(kind)
+		if !ok {
+			continue
+		}
+		c := cli.Codes{Type: kind, Source: table.Source}
+		for _, row := range table.Codes {
+			c.Codes = append(c.Codes, cli.Code{
+				Code: row.Code, Outcome: row.Outcome.String(), Fault: string(row.Fault), Reason: string(row.Reason), Does: row.Does(), Means: row.Means,
+			})
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // asExit gives errors about the files their exit code.

@@ -65,7 +65,8 @@ type problem struct {
 }
 
 type fault struct {
-	Field string `json:"field"`
+	Field  string `json:"field"`
+	Detail string `json:"detail"`
 }
 
 // field is the first field that a problem names.

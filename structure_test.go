@@ -33,6 +33,7 @@ var fences = map[string][]string{
 	"modernc.org/sqlite":       {"store", "bench"},
 	"database/sql":             {"store", "bench"},
 	"golang.org/x/sys":         {"store"},
+	"golang.org/x/oauth2":      {"providers"},
 }
 
 // pure are the modules that the domain may import beside the standard library.

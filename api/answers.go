@@ -41,6 +41,15 @@ type Notification struct {
 
 	// Differs is there only in an answer 200 to a claim whose message differs.
 	Differs []string `json:"differs,omitempty"`
+
+	// Segments is there only in the answer to a claim of an SMS whose text is cut by a provider that says how.
+	Segments *Segments `json:"segments,omitempty"`
+}
+
+// Segments are the parts in which a text is sent.
+type Segments struct {
+	Encoding string `json:"encoding"` // GSM-7 or UCS-2
+	Count    int    `json:"count"`
 }
 
 // Record is one row in full.
@@ -130,13 +139,14 @@ type BulkAnswer struct {
 	Skipped int64 `json:"skipped"`
 }
 
-// Provider is a provider and its gate.
+// Provider is a provider and its gate. Capabilities are those in use as it is configured, Offers those that the service has.
 type Provider struct {
 	Name         string   `json:"name"`
 	Type         string   `json:"type"`
 	Channels     []string `json:"channels"`
 	Gate         Gate     `json:"gate"`
 	Capabilities []string `json:"capabilities"`
+	Offers       []string `json:"offers"`
 }
 
 // Gate says whether a provider may be used now.

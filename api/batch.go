@@ -130,8 +130,7 @@ func (a *API) claimedItem(i int, res *ledger.ClaimResult) BatchResult {
 	if res.Err != nil {
 		return a.refusedItem(i, res.Err)
 	}
-	n := notification(&res.Notification)
-	n.Duplicate, n.Differs = res.Duplicate, res.Differs
+	n := claimed(&res.Notification, res)
 	if res.Duplicate {
 		return BatchResult{Status: http.StatusOK, Notification: &n}
 	}

@@ -34,9 +34,7 @@ func (a *API) claim(rq *request) error {
 	if e.Wait {
 		n = a.waitFor(rq.Request().Context(), n, wait)
 	}
-	answer := notification(&n)
-	answer.Duplicate = res.Duplicate
-	answer.Differs = res.Differs
+	answer := claimed(&n, &res)
 	status := http.StatusAccepted
 	if res.Duplicate {
 		status = http.StatusOK
@@ -44,6 +42,16 @@ func (a *API) claim(rq *request) error {
 	}
 	location(rq, n.ID)
 	return a.writeRow(rq, status, n.Version, &answer)
+}
+
+// claimed shows a row as the answer to the claim that made or found it. The result points into n.
+func claimed(n *ledger.Notification, res *ledger.ClaimResult) Notification {
+	answer := notification(n)
+	answer.Duplicate, answer.Differs = res.Duplicate, res.Differs
+	if s := res.Segments; s.Count > 0 {
+		answer.Segments = &Segments{Encoding: s.Encoding, Count: s.Count}
+	}
+	return answer
 }
 
 // headerKey is the dedupe key of an Idempotency-Key header, or nil. Clients and proxies put fresh ones on each

@@ -123,14 +123,19 @@ func (a *API) resume(rq *request) error {
 
 // provider shows a provider and its gate.
 func provider(s *ledger.ProviderStatus) Provider {
-	p := Provider{
-		Name: s.Name, Type: s.Type, Capabilities: s.Capabilities, Channels: make([]string, len(s.Channels)),
+	return Provider{
+		Name: s.Name, Type: s.Type, Channels: texts(s.Channels), Capabilities: texts(s.Capabilities), Offers: texts(s.Offers),
 		Gate: Gate{State: s.Gate.State, Until: timeOrNull(s.Gate.Until), Reason: orNull(&s.Gate.Reason), By: orNull(&s.Gate.By)},
 	}
-	for i, c := range s.Channels {
-		p.Channels[i] = string(c)
+}
+
+// texts are words of a closed list as an answer has them.
+func texts[T ~string](words []T) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = string(w)
 	}
-	return p
+	return out
 }
 
 // stats answers with counts over the whole ledger; each state has one.

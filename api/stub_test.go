@@ -51,6 +51,7 @@ type stub struct {
 	record  *ledger.Record
 	dup     bool
 	differs []string
+	parts   ledger.Segments
 	page    ledger.Page
 	matched int64
 	gates   []ledger.ProviderStatus
@@ -62,7 +63,7 @@ type stub struct {
 func newStub() *stub {
 	return &stub{row: sample(), gates: []ledger.ProviderStatus{{
 		Name: "infrai_main", Type: "infrai", Channels: []ledger.Channel{ledger.SMS}, Gate: ledger.GateStatus{State: "open"},
-		Capabilities: []string{"wire_key"},
+		Capabilities: []ledger.Capability{ledger.CanRepeat}, Offers: []ledger.Capability{ledger.CanRepeat, ledger.CanStatusByID},
 	}}}
 }
 
@@ -94,7 +95,7 @@ func (s *stub) Claim(ctx context.Context, e ledger.Event) (ledger.ClaimResult, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.events = append(s.events, e)
-	return ledger.ClaimResult{Notification: s.row, Duplicate: s.dup, Differs: s.differs}, s.err
+	return ledger.ClaimResult{Notification: s.row, Duplicate: s.dup, Differs: s.differs, Segments: s.parts}, s.err
 }
 
 func (s *stub) ClaimBatch(ctx context.Context, events []ledger.Event) ([]ledger.ClaimResult, error) {

@@ -41,6 +41,24 @@ type Service struct {
 	Check         func(ctx context.Context, c config.Config) (Differences, error)
 	RestoreAccept func(ctx context.Context, c config.Config) error
 	Version       string
+	Codes         []Codes // by the name of the type
+}
+
+// Codes are what a type of providers makes of its provider's own codes.
+type Codes struct {
+	Type   string `json:"type"`
+	Source string `json:"source"` // where the meanings are from
+	Codes  []Code `json:"codes"`
+}
+
+// Code is one code and what becomes of a message that it answers.
+type Code struct {
+	Code    string `json:"code"`
+	Outcome string `json:"outcome"`
+	Fault   string `json:"fault,omitempty"`  // of the whole provider, which closes its gate
+	Reason  string `json:"reason,omitempty"` // with ambiguous
+	Means   string `json:"means"`
+	Does    string `json:"-"` // outcome, fault and reason in words
 }
 
 // Differences is what a check of the ledger found.

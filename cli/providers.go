@@ -17,10 +17,17 @@ import (
 
 // providersCommand shows gates; pause and resume stand below it.
 func (a *app) providersCommand() *cobra.Command {
+	var codes bool
 	cmd := &cobra.Command{
 		Use: "providers", Args: cobra.NoArgs,
 		Short: "Show the providers and whether they may be used now",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if codes {
+				if err := refuseFlags("has nothing to do with --codes, which asks no service", "url", "key")(cmd, nil); err != nil {
+					return err
+				}
+				return a.showCodes()
+			}
 			var p api.Providers
 			shown, err := a.fetch(cmd.Context(), call{method: http.MethodGet, path: path("providers")}, &p)
 			if err != nil || shown {
@@ -29,6 +36,7 @@ func (a *app) providersCommand() *cobra.Command {
 			return a.showProviders(p.Providers...)
 		},
 	}
+	cmd.Flags().BoolVar(&codes, "codes", false, "show what each type makes of its provider's codes; needs no service")
 	cmd.AddCommand(a.gateCommand("pause", "Stop using a provider until somebody resumes it"),
 		a.gateCommand("resume", "Use a provider again"))
 	return cmd
@@ -70,12 +78,30 @@ func oneProvider(_ *cobra.Command, args []string) error {
 
 // showProviders shows providers with their gates.
 func (a *app) showProviders(list ...api.Provider) error {
-	t := a.table("NAME", "TYPE", "CHANNELS", "GATE", "UNTIL", "REASON", "BY", "CAPABILITIES")
+	t := a.table("NAME", "TYPE", "CHANNELS", "GATE", "UNTIL", "REASON", "BY", "USES", "OFFERS")
 	for _, p := range list {
 		t.row(p.Name, p.Type, strings.Join(p.Channels, ","), p.Gate.State, moment(text(p.Gate.Until)), text(p.Gate.Reason),
-			text(p.Gate.By), strings.Join(p.Capabilities, ","))
+			text(p.Gate.By), strings.Join(p.Capabilities, ","), strings.Join(p.Offers, ","))
 	}
 	return t.flush()
+}
+
+// showCodes shows the code tables that are built in. A code that no table has is judged by its status.
+func (a *app) showCodes() error {
+	if a.json {
+		return a.done(map[string]any{"types": a.service.Codes}, "")
+	}
+	t := a.table("TYPE", "CODE", "OUTCOME", "MEANS")
+	for _, c := range a.service.Codes {
+		for _, row := range c.Codes {
+			t.row(c.Type, row.Code, row.Does, row.Means)
+		}
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	a.hint("A code that is not here is judged by its status: docs/providers.md")
+	return nil
 }
 
 // keyCommand asks the service and does not compute: only the service knows its recipes, the regions of its phone

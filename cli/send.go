@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -209,6 +210,9 @@ func (a *app) send(cmd *cobra.Command, body any, wait time.Duration) error {
 	t.row("duplicate", yesNo(n.Duplicate))
 	t.field("differs", strings.Join(n.Differs, ", "))
 	t.field("next action", nextAction(&n))
+	if s := n.Segments; s != nil {
+		t.field("segments", strconv.Itoa(s.Count)+" ("+s.Encoding+")")
+	}
 	t.field("suspected duplicate of", text(n.SuspectedDuplicateOf))
 	if err := t.flush(); err != nil {
 		return err

@@ -40,6 +40,11 @@ differs      message
 next action  ask
 `, "nothing was sent for this command", "sendonce confirm "+id, "--if-match 3", "sendonce abandon "+id)
 
+	r = run(t, answers(t, answer{202, notification(`"duplicate":false`, `"duplicate":false,"segments":{"encoding":"UCS-2","count":2}`)}), "{}", send...)
+	if !strings.Contains(r.out, "\nsegments     2 (UCS-2)\n") {
+		t.Errorf("out\n%s", r.out)
+	}
+
 	r = run(t, answers(t, answer{202, notification(`"suspected_duplicate_of":null`, `"suspected_duplicate_of":"x"`)}), "{}", send...)
 	if !strings.Contains(r.out, "suspected duplicate of  x\n") || !strings.Contains(r.err, "Is the event id a new one on each try?") {
 		t.Errorf("out\n%s\nerr\n%s", r.out, r.err)
@@ -146,19 +151,41 @@ row         none
 }
 
 func TestProviders_Shows(t *testing.T) {
-	const infrai = `{"name":"infrai_main","type":"infrai","channels":["sms"],"gate":{"state":"paused","until":null,"reason":"bill","by":"desk"},"capabilities":["repeat","look_up"]}`
+	const infrai = `{"name":"infrai_main","type":"infrai","channels":["sms"],"gate":{"state":"paused","until":null,"reason":"bill","by":"desk"},"capabilities":["repeat"],"offers":["repeat","status_by_id"]}`
 	const table = `
-NAME         TYPE    CHANNELS    GATE    UNTIL                    REASON     BY    CAPABILITIES
-infrai_main  infrai  sms         paused  -                        bill       desk  repeat,look_up
+NAME         TYPE    CHANNELS    GATE    UNTIL                    REASON     BY    USES    OFFERS
+infrai_main  infrai  sms         paused  -                        bill       desk  repeat  repeat,status_by_id
 `
-	r := run(t, answers(t, answer{200, `{"providers":[` + infrai + `,{"name":"log","type":"log","channels":["email","push"],"gate":{"state":"slowed","until":"2026-11-30T09:30:00.000Z","reason":"throttled","by":null},"capabilities":[]}]}`}), "", "providers")
-	expect(t, r, ExitDone, table+"log          log     email,push  slowed  2026-11-30 09:30:00 UTC  throttled  -     -\n")
+	r := run(t, answers(t, answer{200, `{"providers":[` + infrai + `,{"name":"log","type":"log","channels":["email","push"],"gate":{"state":"slowed","until":"2026-11-30T09:30:00.000Z","reason":"throttled","by":null},"capabilities":[],"offers":[]}]}`}), "", "providers")
+	expect(t, r, ExitDone, table+"log          log     email,push  slowed  2026-11-30 09:30:00 UTC  throttled  -     -       -\n")
 
 	r = run(t, answers(t, answer{200, infrai}), "", "providers", "pause", "infrai_main", "--reason", "bill")
 	expect(t, r, ExitDone, `
-NAME         TYPE    CHANNELS  GATE    UNTIL  REASON  BY    CAPABILITIES
-infrai_main  infrai  sms       paused  -      bill    desk  repeat,look_up
+NAME         TYPE    CHANNELS  GATE    UNTIL  REASON  BY    USES    OFFERS
+infrai_main  infrai  sms       paused  -      bill    desk  repeat  repeat,status_by_id
 `)
+}
+
+func TestProviders_Codes(t *testing.T) {
+	svc := Service{Codes: []Codes{
+		{Type: "a", Source: "a's page", Codes: []Code{
+			{Code: "21211", Outcome: "rejected", Does: "rejected", Means: "no number"},
+			{Code: "20429", Outcome: "deferred", Fault: "throttled", Does: "deferred, gate slowed (throttled)", Means: "too many"},
+		}},
+		{Type: "b", Source: "b's page", Codes: []Code{{Code: "5", Outcome: "ambiguous", Reason: "partial", Does: "ambiguous (partial)", Means: "some"}}},
+	}}
+	expect(t, runWith(t, nil, svc, "", "providers", "--codes"), ExitDone, `
+TYPE  CODE   OUTCOME                            MEANS
+a     21211  rejected                           no number
+a     20429  deferred, gate slowed (throttled)  too many
+b     5      ambiguous (partial)                some
+`, "docs/providers.md")
+	expect(t, runWith(t, nil, svc, "", "providers", "--codes", "--json"), ExitDone, `
+{"types":[{"type":"a","source":"a's page","codes":[{"code":"21211","outcome":"rejected","means":"no number"},`+
+		`{"code":"20429","outcome":"deferred","fault":"throttled","means":"too many"}]},`+
+		`{"type":"b","source":"b's page","codes":[{"code":"5","outcome":"ambiguous","reason":"partial","means":"some"}]}]}
+`)
+	expect(t, runWith(t, nil, svc, "", "providers", "--codes", "--url", "http://127.0.0.1:1"), ExitUsage, "", "--url")
 }
 
 func TestStats_Shows(t *testing.T) {

@@ -73,7 +73,7 @@ func TestLoad_Busted(t *testing.T) {
 				if !ok {
 					break
 				}
-				want = append(want, strings.TrimSpace(fault))
+				want = append(want, strings.ReplaceAll(strings.TrimSpace(fault), "{types}", typeNames))
 			}
 			got := faultsOf(t, Source{File: path, FileGiven: true})
 			got = strings.ReplaceAll(strings.ReplaceAll(got, path+": ", ""), path+":", "")

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -31,6 +32,9 @@ func TestLoad_LaterPlacesWin(t *testing.T) {
 	}
 }
 
+// typeNames lists the types of providers as a fault does.
+var typeNames = oneOf(slices.Sorted(maps.Keys(providers.Types)))
+
 // F37: a variable that does not do what it says stops the start.
 func TestLoad_Environment(t *testing.T) {
 	infrai := []string{"SENDONCE_PROVIDERS__INFRAI_MAIN__TYPE=infrai", "SENDONCE_PROVIDERS__INFRAI_MAIN__API_KEY=example-key"}
@@ -42,7 +46,7 @@ func TestLoad_Environment(t *testing.T) {
 		"one underscore does not":             {[]string{"SENDONCE_SHUTDOWN_DRAIN=9s"}, "SENDONCE_SHUTDOWN_DRAIN: leads to no setting, did you mean SENDONCE_SHUTDOWN__DRAIN?"},
 		"too many levels":                     {[]string{"SENDONCE_PUBLIC__URL=x"}, "SENDONCE_PUBLIC__URL: leads to no setting, did you mean SENDONCE_PUBLIC_URL?"},
 		"name with an underscore":             {infrai, ""},
-		"name with one level too many":        {append(slices.Clone(infrai), "SENDONCE_PROVIDERS__INFRAI__MAIN__FROM=x"), "SENDONCE_PROVIDERS__INFRAI__MAIN__FROM: providers.infrai.type: is missing: it is infrai, log or webhook"},
+		"name with one level too many":        {append(slices.Clone(infrai), "SENDONCE_PROVIDERS__INFRAI__MAIN__FROM=x"), "SENDONCE_PROVIDERS__INFRAI__MAIN__FROM: providers.infrai.type: is missing: it is " + typeNames},
 		"name with one level less":            {append(slices.Clone(infrai), "SENDONCE_PROVIDERS_INFRAI_MAIN_FROM=x"), "SENDONCE_PROVIDERS_INFRAI_MAIN_FROM: leads to no setting, did you mean SENDONCE_PROVIDERS__INFRAI_MAIN__FROM?"},
 		"setting of another type":             {append(slices.Clone(infrai), "SENDONCE_PROVIDERS__INFRAI_MAIN__URLS=x"), "SENDONCE_PROVIDERS__INFRAI_MAIN__URLS: leads to no setting"},
 		"near miss":                           {append(slices.Clone(infrai), "SENDONCE_PROVIDERS__INFRAI_MAIN__APIKEY=x"), "SENDONCE_PROVIDERS__INFRAI_MAIN__APIKEY: leads to no setting, did you mean api_key?"},
@@ -66,7 +70,7 @@ func TestLoad_Environment(t *testing.T) {
 		"duration without unit":               {[]string{"SENDONCE_SHUTDOWN__DRAIN=30"}, "SENDONCE_SHUTDOWN__DRAIN: shutdown.drain: must be a duration with a unit, such as 30s, 10m or 72h"},
 		"no channel":                          {[]string{"SENDONCE_CHANNELS__FAX__TIMEOUT=1s"}, "SENDONCE_CHANNELS__FAX__TIMEOUT: channels.fax: is no channel: there are sms, email, push or webhook"},
 		"out of range, and one more variable": {[]string{"SENDONCE_SHUTDOWN__DRAIN=11m", "SENDONCE_X=1"}, "SENDONCE_SHUTDOWN__DRAIN: shutdown.drain: must be 0s to 10m\nSENDONCE_X: leads to no setting"},
-		"provider without type":               {[]string{"SENDONCE_PROVIDERS__X__API_KEY=k"}, "SENDONCE_PROVIDERS__X__API_KEY: providers.x.type: is missing: it is infrai, log or webhook"},
+		"provider without type":               {[]string{"SENDONCE_PROVIDERS__X__API_KEY=k"}, "SENDONCE_PROVIDERS__X__API_KEY: providers.x.type: is missing: it is " + typeNames},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Source{Env: tc.env}

@@ -81,6 +81,10 @@ func (c Config) named(v reflect.Value, path string) *yaml.Node {
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		n.Content = appendPair(n.Content, name, c.node(v.MapIndex(keys[name]), join(path, name)))
 	}
+	if c.sources.has(path) && v.Len() == 0 {
+		n.Style, n.LineComment = yaml.FlowStyle, c.sources.where(path)
+		return n
+	}
 	return filled(n)
 }
 

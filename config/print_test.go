@@ -81,7 +81,11 @@ func TestPrint_LoadsAgain(t *testing.T) {
 			c := mustLoad(t, Source{File: path, FileGiven: true})
 			text := printed(t, c)
 			// Masks are filled with the secrets of the fixtures, so that the settings can be compared as a whole.
-			text = strings.ReplaceAll(text, "api_key: '***'", "api_key: example-key")
+			for name, secret := range map[string]string{
+				"api_key": "example-key", "auth_token": "example-token", "api_secret": "example-secret", "signature_secret": "example-signature",
+			} {
+				text = strings.ReplaceAll(text, " "+name+": '***'", " "+name+": "+secret)
+			}
 			text = strings.ReplaceAll(text, "'***'", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 			again := mustLoad(t, Source{File: writeFile(t, "printed.yaml", text), FileGiven: true})
 			c.sources, again.sources, c.table, again.table = nil, nil, nil, nil

@@ -176,7 +176,7 @@ func TestPrint_MasksRealTypes(t *testing.T) {
 	if err := c.Print(&out); err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"example-key", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"} {
+	for _, secret := range []string{"example-key", "example-token", "example-secret", "example-signature", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"} {
 		if !bytes.Contains(text, []byte(secret)) || bytes.Contains(out.Bytes(), []byte(secret)) {
 			t.Errorf("%s must stand in the file and not in\n%s", secret, out.String())
 		}

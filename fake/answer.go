@@ -29,10 +29,27 @@ func refusal(c *call) (status int, code string) {
 	return 0, ""
 }
 
-// okBody is the answer of a route to an accepted request.
+// no is the answer of a route to a behaviour that answers an error; status 0 for those that say yes.
+func no(c *call) (status int, body any) {
+	if c.dialect != nil {
+		return c.dialect.no(c.Behaviour)
+	}
+	status, code := refusal(c)
+	return status, envelope(false, nil, map[string]any{"code": code, "message": "the fake was told to"}, 0)
+}
+
+// yes is the answer of a route to an accepted request.
+func yes(c *call) (status int, body any) {
+	if c.dialect != nil {
+		return c.dialect.yes(c.ids[0])
+	}
+	return http.StatusOK, okBody(c)
+}
+
+// okBody is the 200 of Infrai's routes and of a webhook.
 func okBody(c *call) any {
 	if c.kind == "hook" {
-		return map[string]any{"ok": true}
+		return map[string]any{"ok": true, "id": c.ids[0]}
 	}
 	var data map[string]any
 	if c.kind == "single" {
@@ -69,13 +86,14 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(body) // a client that went is a case of its own
 }
 
-// rawOK is the whole 200 answer as bytes, for behaviours below HTTP.
+// rawOK is the whole answer to an accepted request as bytes, for behaviours below HTTP.
 func rawOK(c *call) string {
-	body, err := json.Marshal(okBody(c))
+	status, value := yes(c)
+	body, err := json.Marshal(value)
 	if err != nil {
 		panic(err)
 	}
-	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	return fmt.Sprintf("HTTP/1.1 %d OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
 }
 
 // hijack takes the connection out of the server, does something with it, and closes it.

@@ -17,8 +17,10 @@ const maxBody = 8 << 20
 type call struct {
 	Request
 	texts []string // one for each message
-	kind  string   // batch, single or hook
+	kind  string   // batch, single, hook, or the name of its dialect
 	ids   []string // of the messages that went out
+
+	dialect *dialect // nil: Infrai's or a webhook's
 }
 
 // ServeHTTP takes POSTs as a provider does; GET /counts answers Counts as JSON.
@@ -57,6 +59,13 @@ func parse(r *http.Request, body []byte) (c call, code string) {
 		} `json:"messages"`
 		Body           string `json:"body"`
 		IdempotencyKey string `json:"idempotency_key"`
+	}
+	if c.kind, c.dialect = speaking(c.Path); c.dialect != nil {
+		text, err := c.dialect.text(body)
+		if c.texts = []string{text}; err != nil {
+			return c, "INVALID_BODY"
+		}
+		return c, ""
 	}
 	switch {
 	case strings.HasPrefix(c.Path, "/hook/"):
@@ -158,7 +167,9 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, c *call) {
 		hijack(w, reset)
 		return
 	case AcceptGarbage:
+		status, _ := yes(c)
 		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
 		_, _ = io.WriteString(w, "\x00\x1f<<not json>>{")
 		return
 	case AcceptCut, AcceptTwice:
@@ -173,9 +184,10 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, c *call) {
 	case Throttle:
 		w.Header().Set("Retry-After", strconv.Itoa(int(p.options.RetryAfter/time.Second)))
 	}
-	if status, code := refusal(c); status != 0 {
-		refuse(w, status, code)
+	if status, body := no(c); status != 0 {
+		writeJSON(w, status, body)
 		return
 	}
-	writeJSON(w, http.StatusOK, okBody(c))
+	status, body := yes(c)
+	writeJSON(w, status, body)
 }

@@ -94,6 +94,9 @@ const (
 	FaultUnexpectedReply Fault = "unexpected_answer"
 )
 
+// Slows reports whether the fault passes by itself; a gate that any other one closed shows as paused.
+func (f Fault) Slows() bool { return f == FaultUnreachable || f == FaultThrottled }
+
 // Result is what an adapter makes of one handing.
 type Result struct {
 	Outcome    Outcome

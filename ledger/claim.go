@@ -13,6 +13,7 @@ type ClaimResult struct {
 	Notification Notification
 	Duplicate    bool
 	Differs      []string // with Duplicate, when only the message differs and the settings accept that
+	Segments     Segments // in which the row's provider sends its text; zero: not known
 	Err          error    // in a batch: *InvalidError, *ReusedError or ErrNoChannel
 }
 
@@ -215,7 +216,7 @@ func (l *Ledger) claimed(row Claimed, e *Event, recipient string) (ClaimResult, 
 	l.recent.made(n)
 	l.near.add(&n)
 	l.handOver(n)
-	return ClaimResult{Notification: n}, nil
+	return ClaimResult{Notification: n, Segments: l.segments(&n)}, nil
 }
 
 // known answers for an event whose row stands already: it never starts an attempt.
@@ -227,5 +228,15 @@ func (l *Ledger) known(n Notification, e *Event, recipient string) (ClaimResult,
 	if len(differs) > 0 && !(onlyMessage && l.settings.OnMessageChange == MessageChangeAccept) {
 		return ClaimResult{}, &ReusedError{Existing: n, Differs: differs}
 	}
-	return ClaimResult{Notification: n, Duplicate: true, Differs: differs}, nil
+	return ClaimResult{Notification: n, Duplicate: true, Differs: differs, Segments: l.segments(&n)}, nil
+}
+
+// segments counts the parts in which a row's provider sends its text; zero where nobody can say.
+func (l *Ledger) segments(n *Notification) Segments {
+	if o := l.outlets[n.Provider]; o != nil && n.Channel == SMS && !n.ContentGone() {
+		if s, ok := o.provider.(Segmenter); ok {
+			return s.Segments(n.Message)
+		}
+	}
+	return Segments{}
 }

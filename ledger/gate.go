@@ -110,7 +110,7 @@ func (g *Gate) Status() GateStatus {
 		return GateStatus{State: "paused", Reason: g.pause.Reason, By: g.pause.Actor}
 	case g.fault == NoFault:
 		return GateStatus{State: "open"}
-	case g.fault == FaultUnreachable || g.fault == FaultThrottled:
+	case g.fault.Slows():
 		return GateStatus{State: "slowed", Until: g.until, Reason: string(g.fault), By: "sendonce"}
 	}
 	return GateStatus{State: "paused", Until: g.until, Reason: string(g.fault), By: "sendonce"}

@@ -148,7 +148,8 @@ type ProviderStatus struct {
 	Type         string
 	Channels     []Channel
 	Gate         GateStatus
-	Capabilities []string
+	Capabilities []Capability // that are in use
+	Offers       []Capability // that the type's service has
 }
 
 // GateStatus is a gate as people see it.
@@ -177,11 +178,9 @@ func (l *Ledger) Providers() []ProviderStatus {
 func (o *outlet) status() ProviderStatus {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	s := ProviderStatus{Name: o.name, Type: o.kind, Channels: o.channels, Gate: o.gate.Status(), Capabilities: []string{}}
-	if o.repeatWindow() > 0 {
-		s.Capabilities = append(s.Capabilities, "repeat")
+	return ProviderStatus{
+		Name: o.name, Type: o.kind, Channels: o.channels, Gate: o.gate.Status(), Capabilities: o.uses(), Offers: o.offers,
 	}
-	return s
 }
 
 // Pause stops the use of a provider until Resume, also over restarts. ErrNoProvider.

@@ -149,3 +149,65 @@ func TestLoop_PersonsPauseSurvivesARestart(t *testing.T) {
 		}
 	})
 }
+
+// picky is a script that can send no message with a template, and counts the parts of a text.
+type picky struct{ *script }
+
+func (p picky) Check(e ledger.Event) error {
+	if m, err := ledger.ParseMessage(e.Channel, e.Message); err != nil || m.Template != nil {
+		return ledger.Invalid("message.template", "is none of this provider's")
+	}
+	return nil
+}
+
+func (p picky) Build(o ledger.Order) (ledger.Request, error) {
+	if err := p.Check(ledger.Event{Channel: o.Channel, Message: o.Message}); err != nil {
+		return nil, err
+	}
+	return p.script.Build(o)
+}
+
+func (p picky) Segments(message []byte) ledger.Segments {
+	return ledger.Segments{Encoding: "GSM-7", Count: len(message)}
+}
+
+// A message that the next provider of the channel cannot build waits for the first instead of ending as unbuildable there.
+func TestLoop_NoFailOverToWhoCannotSendIt(t *testing.T) {
+	bubble(t, func(r *rig) {
+		twoProviders(r)
+		r.scripts["b"].disguise = func(s *script) ledger.Provider { return picky{s} }
+	}, func(t *testing.T, r *rig) {
+		r.scripts["a"].then(unreachable)
+		template := r.claim("e1", func(e *ledger.Event) { e.Message = []byte(`{"template":{"id":"t","variables":{}}}`) })
+		text := r.claim("e2")
+		r.expect(template, ledger.StateClaimed, ledger.ReasonProviderPaused)
+		if rec := r.expect(text, ledger.StateSent, ""); rec.Provider != "b" {
+			t.Errorf("a text went through %s", rec.Provider)
+		}
+		r.scripts["a"].then(accepted(""))
+		r.advance(time.Minute)
+		if rec := r.expect(template, ledger.StateSent, ""); rec.Provider != "a" || len(r.scripts["b"].of(template)) != 0 {
+			t.Errorf("the template went through %s", rec.Provider)
+		}
+	})
+}
+
+// The answer to a claim says in how many parts its text goes out, also when the event was known.
+func TestClaim_SegmentsOfItsProvider(t *testing.T) {
+	bubble(t, func(r *rig) {
+		twoProviders(r)
+		r.scripts["a"].disguise = func(s *script) ledger.Provider { return picky{s} }
+	}, func(t *testing.T, r *rig) {
+		for _, known := range []bool{false, true} {
+			res, err := r.ledger.Claim(context.Background(), event("e1"))
+			want := ledger.Segments{Encoding: "GSM-7", Count: len(event("e1").Message)}
+			if err != nil || res.Duplicate != known || res.Segments != want {
+				t.Errorf("known %v: %+v, %v, want %+v", known, res.Segments, err, want)
+			}
+		}
+		res, err := r.ledger.Claim(context.Background(), event("e2", func(e *ledger.Event) { e.Provider = "b" }))
+		if err != nil || res.Segments != (ledger.Segments{}) {
+			t.Errorf("a provider that counts nothing: %+v, %v", res.Segments, err)
+		}
+	})
+}

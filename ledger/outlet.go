@@ -18,6 +18,7 @@ type outlet struct {
 	name     string
 	kind     string
 	channels []Channel
+	offers   []Capability
 	provider Provider // nil: the configuration lacks it
 	timeout  time.Duration
 	slots    chan struct{} // one for each request at the same time
@@ -42,7 +43,7 @@ type lane struct {
 
 func newOutlet(p ProviderSettings) *outlet {
 	o := &outlet{
-		name: p.Name, kind: p.Type, channels: p.Channels, provider: p.Provider, timeout: p.Timeout,
+		name: p.Name, kind: p.Type, channels: p.Channels, offers: p.Offers, provider: p.Provider, timeout: p.Timeout,
 		slots:   make(chan struct{}, max(p.Workers, 1)),
 		wake:    make(chan struct{}, 1),
 		pending: map[int64]bool{},

@@ -58,6 +58,52 @@ type Repeater interface {
 	RepeatWindow() time.Duration
 }
 
+// Templater is a provider that sends texts stored at it, which a message names by template.id.
+type Templater interface {
+	SendsTemplates() bool
+}
+
+// Segmenter is a provider that sends a text in parts, each with a price of its own.
+type Segmenter interface {
+	// Segments counts the parts of a message that Check has passed; zero: that cannot be known here.
+	Segments(message []byte) Segments
+}
+
+// Segments are the parts of a text on a radio network.
+type Segments struct {
+	Encoding string // GSM-7 or UCS-2
+	Count    int
+}
+
+// Capability is something that a provider's service has besides taking messages. What one of them means for a lost answer
+// stands in docs/providers.md.
+type Capability string
+
+// The capabilities. Those that sendonce uses are interfaces of an adapter too: repeat is Repeater, templates is Templater.
+const (
+	CanRepeat          Capability = "repeat"            // a repeat under a wire key sends nothing new
+	CanFindByReference Capability = "find_by_reference" // a look-up by what we sent along finds the message
+	CanFindByContent   Capability = "find_by_content"   // a look-up by recipient and time finds messages to compare
+	CanReceipts        Capability = "receipts"          // reports about a message are posted to us
+	CanStatusByID      Capability = "status_by_id"      // the state of a message can be asked for by its message id
+	CanTemplates       Capability = "templates"         // texts stored at the provider
+)
+
+// Capabilities lists them in the order in which they are shown.
+var Capabilities = []Capability{CanRepeat, CanFindByReference, CanFindByContent, CanReceipts, CanStatusByID, CanTemplates}
+
+// uses are the capabilities of a provider that are made use of, as it is configured.
+func (o *outlet) uses() []Capability {
+	out := []Capability{}
+	if o.repeatWindow() > 0 {
+		out = append(out, CanRepeat)
+	}
+	if t, ok := o.provider.(Templater); ok && t.SendsTemplates() {
+		out = append(out, CanTemplates)
+	}
+	return out
+}
+
 // check asks the provider whether it can send this at all.
 func (o *outlet) check(e *Event) error {
 	if c, ok := o.provider.(Checker); ok {

@@ -128,7 +128,8 @@ func (l *Ledger) detour(o *outlet, n *Notification) *outlet {
 	return l.alternative(o, &again)
 }
 
-// alternative returns an open outlet of the row's channel that the row has not tried since its last wait; nil: none.
+// alternative returns an open outlet of the row's channel that the row has not tried since its last wait, and whose provider can
+// send its message at all; nil: none. A message that only one of them can build, such as its template, waits for that one.
 func (l *Ledger) alternative(o *outlet, n *Notification) *outlet {
 	if n.Pinned || n.MaybeSent || n.Channel == Webhook && o.provider != nil {
 		return nil
@@ -139,6 +140,9 @@ func (l *Ledger) alternative(o *outlet, n *Notification) *outlet {
 			continue
 		}
 		if a, ok := alt.provider.(Accepter); ok && a.Accepts(n.Recipient) == 0 {
+			continue
+		}
+		if !n.ContentGone() && alt.check(&Event{Channel: n.Channel, Recipient: n.Recipient, Message: n.Message}) != nil {
 			continue
 		}
 		return alt

@@ -65,6 +65,7 @@ type ProviderSettings struct {
 	Timeout  time.Duration // 0: the channel's
 	Rate     float64       // requests a second; 0: no limit
 	Workers  int           // requests at the same time
+	Offers   []Capability  // what the type's service has, for people
 }
 
 // Recipe makes a dedupe key from fields of an event.

@@ -46,12 +46,12 @@ func TestSend_NothingPrivateInResults(t *testing.T) {
 			answer := string(r.Answer)
 			r.Answer = nil // has a column of its own, and only the secret must be missing
 			shown := shownBy(r)
-			for _, canary := range []string{testKey, testNumber, testNumber[1:], testText, testSecret, "127.0.0.1", "canary-host", "/hook"} {
+			for _, canary := range []string{testKey, testNumber, testNumber[1:], testAddress, testDevice, testText, testSecret, "127.0.0.1", "canary-host", "/hook"} {
 				if strings.Contains(shown, canary) {
 					t.Errorf("%s: %q is in %s", name, canary, shown)
 				}
 			}
-			if k.name == "infrai" && strings.Contains(answer, testKey) {
+			if k.name != "webhook" && strings.Contains(answer, testKey) {
 				t.Errorf("%s: the secret is in the stored answer", name)
 			}
 		})
@@ -88,6 +88,10 @@ func TestValidate_NeverQuotesSecrets(t *testing.T) {
 	for _, s := range []Settings{
 		&InfraiSettings{APIKey: testKey + " with blanks"},
 		&WebhookSettings{Secret: testKey + "="},
+		&SendGridSettings{APIKey: testKey + " with blanks"},
+		&ResendSettings{APIKey: testKey + " with blanks", WebhookSecret: testKey + "="},
+		&FCMSettings{Credentials: `{"type":"service_account","project_id":"p","client_email":"e","private_key":"` + testKey + `"}`},
+		&FCMSettings{Credentials: testKey},
 	} {
 		faults := s.Validate(Common{BaseURL: "https://user:" + testKey + "@x.example.test/"})
 		if len(faults) < 2 || strings.Contains(shownBy(faults), testKey) {

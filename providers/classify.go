@@ -112,11 +112,26 @@ func (x *exchange) retryAfter() time.Duration {
 	if err != nil {
 		return 0
 	}
+	return x.until(until)
+}
+
+// untilUnix reads a header that says in Unix seconds when requests are taken again; 0: none, unreadable or past. It is measured
+// as a date in Retry-After is.
+func (x *exchange) untilUnix(name string) time.Duration {
+	seconds, err := strconv.ParseInt(strings.TrimSpace(x.header.Get(name)), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return x.until(time.Unix(seconds, 0))
+}
+
+// until is how long it is to a time of the peer's, by the answer's own Date, else by the attempt's time.
+func (x *exchange) until(then time.Time) time.Duration {
 	now, err := http.ParseTime(x.header.Get("Date"))
 	if err != nil {
 		now = x.at
 	}
-	return min(max(until.Sub(now), 0), maxRetryAfter)
+	return min(max(then.Sub(now), 0), maxRetryAfter)
 }
 
 // plainCode keeps a provider's code if it looks like one: short, without blanks, and no number that could be a
@@ -127,6 +142,14 @@ func plainCode(s string) string {
 		return ""
 	}
 	return s
+}
+
+// acceptedAs is a yes with the id that came along; one that cannot be an id is none.
+func acceptedAs(r ledger.Result, id string) ledger.Result {
+	if id = messageID(id); id == "" {
+		return accepted(r)
+	}
+	return accepted(r, id)
 }
 
 // messageID keeps a provider's id if it can be one.

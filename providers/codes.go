@@ -9,6 +9,7 @@ type Code struct {
 	Fault   ledger.Fault  // with Deferred, where the whole provider is meant
 	Reason  ledger.Reason // with Ambiguous; "": unlisted_answer
 	Means   string        // a few words for a person
+	Sender  bool          // it refuses the sender: where the message chose that itself, the message is rejected
 }
 
 // CodeTable is the one place of an adapter where its codes stand.
@@ -17,9 +18,41 @@ type CodeTable struct {
 	Codes  []Code
 }
 
-// Coder is an adapter type whose provider has codes of its own.
+// Coder are the Settings of a type whose provider has codes of its own. The table does not hang on the settings' values.
 type Coder interface {
 	Codes() CodeTable
+}
+
+// CodesOf returns the code table of a type; false: its provider has no codes of its own.
+func CodesOf(kind string) (CodeTable, bool) {
+	t, ok := Types[kind]
+	if !ok {
+		return CodeTable{}, false
+	}
+	c, ok := t.Settings().(Coder)
+	if !ok {
+		return CodeTable{}, false
+	}
+	return c.Codes(), true
+}
+
+// Does says in words what becomes of a message, and of the provider's gate.
+func (c Code) Does() string {
+	switch {
+	case c.Outcome == ledger.Ambiguous && c.Reason != "":
+		return "ambiguous (" + string(c.Reason) + ")"
+	case c.Outcome != ledger.Deferred:
+		return c.Outcome.String()
+	case c.Sender:
+		c.Sender = false
+		return c.Does() + "; rejected where the message has a `from` of its own"
+	case c.Fault == ledger.NoFault:
+		return "deferred (this message)"
+	case c.Fault.Slows():
+		return "deferred, gate slowed (" + string(c.Fault) + ")"
+	default:
+		return "deferred, gate paused (" + string(c.Fault) + ")"
+	}
 }
 
 // find returns the row of a code.
@@ -35,13 +68,43 @@ func (t *CodeTable) find(code string) (Code, bool) {
 // coded says what a readable answer of the provider's own means: a listed code goes before the status, but not where
 // the status alone decides; an unlisted one is judged by its status.
 func (x *exchange) coded(t *CodeTable, code string) ledger.Result {
-	row, ok := t.find(code)
-	if !ok || !bodyDecides(x.status) {
-		return x.refusal(own, code)
+	return x.named(t, code, code)
+}
+
+// named is coded for a provider whose codes mean one thing under one status and another under the next: the row of the first
+// listed name counts, and code is what is kept.
+func (x *exchange) named(t *CodeTable, code string, names ...string) ledger.Result {
+	for _, name := range names {
+		if row, ok := t.find(name); ok && bodyDecides(x.status) {
+			r := x.result()
+			r.Code = code
+			return row.about(x.ownSender).apply(r)
+		}
 	}
-	r := x.result()
-	r.Code = code
-	return row.apply(r)
+	return x.refusal(own, code)
+}
+
+// unaccepted says what an answer means that is no yes. refuses: it is an error in the provider's own form; under a status below
+// 400 that is yes and no in one answer, or a redirect.
+func (x *exchange) unaccepted(t *CodeTable, refuses bool, code string) ledger.Result {
+	switch {
+	case refuses && x.status < 400:
+		return x.refusal(own, code)
+	case refuses:
+		return x.coded(t, code)
+	case x.whole:
+		return x.refusal(foreign, "")
+	default:
+		return x.refusal(unreadable, "")
+	}
+}
+
+// about is the row as it counts for a message that chose its sender itself, or not.
+func (c Code) about(ownSender bool) Code {
+	if c.Sender && ownSender {
+		c.Outcome, c.Fault, c.Reason = ledger.Rejected, ledger.NoFault, ""
+	}
+	return c
 }
 
 // apply gives a result the outcome of a listed code.

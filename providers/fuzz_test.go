@@ -31,6 +31,25 @@ var may = map[string]func(x *exchange, o ledger.Outcome) bool{
 		}
 		return true
 	},
+	"twilio":          mayStatus(func(status int) bool { return status == 201 }),
+	"vonage_messages": mayStatus(func(status int) bool { return status == 202 }),
+	"vonage": func(x *exchange, o ledger.Outcome) bool {
+		kind := x.status / 100
+		parts := x.whole && bytes.Contains(x.body, []byte("essages")) && bytes.Contains(x.body, []byte(`"`))
+		sure := kind != 5 && x.status != 408 && x.status != 425
+		switch o {
+		case ledger.Accepted:
+			return kind == 2 && parts
+		case ledger.Rejected:
+			return x.status == 413 || parts && sure && kind >= 2
+		case ledger.Deferred:
+			return kind == 3 || kind == 4 && sure && x.status != 413 || kind == 2 && parts
+		}
+		return true
+	},
+	"sendgrid": mayStatus(func(status int) bool { return status/100 == 2 }),
+	"resend":   mayStatus(func(status int) bool { return status == 200 }),
+	"fcm":      mayStatus(func(status int) bool { return status == 200 }),
 	"webhook": func(x *exchange, o ledger.Outcome) bool {
 		kind := x.status / 100
 		final := x.status == 410 || kind == 3
@@ -44,6 +63,22 @@ var may = map[string]func(x *exchange, o ledger.Outcome) bool{
 		}
 		return kind != 2 && !final
 	},
+}
+
+// mayStatus is the table of an adapter whose provider says yes with some statuses and has codes for its noes.
+func mayStatus(yes func(status int) bool) func(x *exchange, o ledger.Outcome) bool {
+	return func(x *exchange, o ledger.Outcome) bool {
+		kind := x.status / 100
+		switch o {
+		case ledger.Accepted:
+			return yes(x.status)
+		case ledger.Rejected:
+			return x.status == 413 || x.whole && kind == 4 && x.status != 408 && x.status != 425
+		case ledger.Deferred:
+			return kind == 3 || kind == 4 && x.status != 408 && x.status != 425 && x.status != 413
+		}
+		return true
+	}
 }
 
 // checkRead reads an exchange with every adapter and holds the result against its table.
@@ -89,7 +124,14 @@ func FuzzReadAnswer(f *testing.F) {
 func TestReadAnswer_ForgottenCaseEndsAmbiguous(t *testing.T) {
 	bodies := [][]byte{nil, []byte("null"), []byte("{}"), []byte("[]"), []byte("\x00"), []byte(`{"ok":false,"error":{"code":"NEW"}}`),
 		[]byte(`{"ok":false,"error":{"code":"INSUFFICIENT_CREDIT"}}`), []byte(`{"ok":true,"data":{"results":[{"message_id":"m"}]}}`),
-		[]byte(`{"ok":true,"data":{"sms_id":"m"}}`), []byte(`{"ok":"true","data":{"sms_id":"m"}}`), []byte("<html>")}
+		[]byte(`{"ok":true,"data":{"sms_id":"m"}}`), []byte(`{"ok":"true","data":{"sms_id":"m"}}`), []byte("<html>"),
+		[]byte(`{"errors":[{"message":"m","field":"from"}]}`), []byte(`{"errors":[{"message":"Maximum credits exceeded","field":null}]}`),
+		[]byte(`{"statusCode":422,"name":"validation_error","message":"m"}`), []byte(`{"name":"daily_quota_exceeded","message":"m"}`),
+		[]byte(`{"error":{"code":404,"status":"NOT_FOUND","details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"UNREGISTERED"}]}}`),
+		[]byte(`{"code":21211,"message":"m","more_info":"i","status":400}`), []byte(`{"code":20003,"message":"m","status":401}`), []byte(`{"sid":"SM1"}`),
+		[]byte(`{"messages":[{"status":"0","message-id":"m"}]}`), []byte(`{"messages":[{"status":"0"},{"status":"7"}]}`), []byte(`{"messages":[{"status":"5"}]}`),
+		[]byte(`{"messages":[{"status":"1"},{"status":"7"}]}`), []byte(`{"messages":[{"status":"0"},{}]}`), []byte(`{"message_uuid":"u"}`),
+		[]byte(`{"type":"https://developer.vonage.com/api-errors/messages#1120","title":"t"}`), []byte(`{"title":"t","detail":"d"}`)}
 	eachProvider(t, func(t *testing.T, k kit) {
 		for status := 1; status <= 999; status++ {
 			for _, body := range bodies {

@@ -59,6 +59,9 @@ func (p *infrai) Account() [8]byte {
 // RepeatWindow implements ledger.Repeater; 0: the key is sent, but nobody relies on it.
 func (p *infrai) RepeatWindow() time.Duration { return p.window }
 
+// Segments implements ledger.Segmenter.
+func (p *infrai) Segments(message []byte) ledger.Segments { return textSegments(message) }
+
 // Check implements ledger.Checker.
 func (p *infrai) Check(e ledger.Event) error {
 	_, err := readText(e.Message, infraiText)

@@ -30,6 +30,9 @@ var infraiCodes = CodeTable{
 	Codes:  []Code{{Code: "INSUFFICIENT_CREDIT", Outcome: ledger.Deferred, Fault: ledger.FaultAccount, Means: "no credit left"}},
 }
 
+// Codes implements Coder.
+func (*InfraiSettings) Codes() CodeTable { return infraiCodes }
+
 // readInfrai says what an answer means. The body decides: a 2xx whose body is lost, foreign or without an id
 // may have been accepted.
 func readInfrai(x *exchange) ledger.Result {

@@ -48,11 +48,75 @@ type Type struct {
 	Workers      int             // default
 	RepeatWindow time.Duration   // default
 	Real         bool            // something leaves this machine
+	Offers       []Offer         // what the service has besides taking messages, by its own documentation
+}
+
+// Offer is a capability of a service. An adapter's interfaces say which of them are in use (ledger/provider.go).
+type Offer struct {
+	Capability ledger.Capability
+	How        string // a few words for a person: by which field, for how long
+	Used       bool   // sendonce makes use of it
+}
+
+// Has lists the capabilities of a type.
+func (t Type) Has() []ledger.Capability {
+	var out []ledger.Capability
+	for _, o := range t.Offers {
+		out = append(out, o.Capability)
+	}
+	return out
 }
 
 // Types is the table of all types: adding one is a line here, a file, and a folder of fixtures.
 var Types = map[string]Type{
-	"infrai":  {Channels: []ledger.Channel{ledger.SMS}, Settings: func() Settings { return &InfraiSettings{} }, Workers: 64, Real: true},
-	"webhook": {Channels: []ledger.Channel{ledger.Webhook}, Settings: func() Settings { return &WebhookSettings{} }, Workers: 64, Real: true},
-	"log":     {Channels: ledger.Channels, Settings: func() Settings { return &LogSettings{Share: 1} }, Workers: 64},
+	"infrai": {
+		Channels: []ledger.Channel{ledger.SMS}, Settings: func() Settings { return &InfraiSettings{} }, Workers: 64, Real: true,
+		Offers: []Offer{
+			{ledger.CanRepeat, "`idempotency_key` in the body and as a header; no page says for how long, so `repeat_window` does", true},
+			{ledger.CanStatusByID, "`GET /v1/sms/status/{id}`", false},
+		},
+	},
+	"twilio": {
+		Channels: []ledger.Channel{ledger.SMS}, Settings: func() Settings { return &TwilioSettings{} }, Workers: 64, Real: true,
+		Offers: []Offer{
+			{ledger.CanFindByContent, "the message list by `To` and date, compared by text and sender; a fresh message may be missing for minutes", false},
+			{ledger.CanReceipts, "`StatusCallback` of each message, with our reference in its path", false},
+			{ledger.CanStatusByID, "`GET …/Messages/{Sid}.json`", false},
+			{ledger.CanTemplates, "content templates: `ContentSid` and `ContentVariables`", true},
+		},
+	},
+	"vonage": {
+		Channels: []ledger.Channel{ledger.SMS}, Settings: func() Settings { return &VonageSettings{API: vonageSMSAPI} }, Workers: 64, Real: true,
+		Offers: []Offer{
+			{ledger.CanFindByReference, "the Reports API: records of a day carry `client_ref`; billed per use", false},
+			{ledger.CanReceipts, "`callback` or `webhook_url` of each message, with our reference in its path, and `client-ref`", false},
+			{ledger.CanStatusByID, "the Reports API by `id`", false},
+		},
+	},
+	"webhook": {
+		Channels: []ledger.Channel{ledger.Webhook}, Settings: func() Settings { return &WebhookSettings{} }, Workers: 64, Real: true,
+		Offers: []Offer{{ledger.CanRepeat, "`webhook-id`, where the receivers drop a second one (`dedupes`), for `repeat_window`", true}},
+	},
+	"sendgrid": {
+		Channels: []ledger.Channel{ledger.Email}, Settings: func() Settings { return &SendGridSettings{Category: "sendonce"} }, Workers: 64, Real: true,
+		Offers: []Offer{
+			{ledger.CanFindByReference, "Email Logs, 30 days: `POST /v3/logs` by recipient and time, then `custom_args` of each hit", false},
+			{ledger.CanReceipts, "Event Webhook, signed when that is switched on; `custom_args` come along", false},
+			{ledger.CanStatusByID, "`GET /v3/logs/{sg_message_id}`", false},
+			{ledger.CanTemplates, "dynamic templates: `template.id` begins with `d-`, `variables` become `dynamic_template_data`", true},
+		},
+	},
+	"resend": {
+		Channels: []ledger.Channel{ledger.Email}, Settings: func() Settings { return &ResendSettings{} },
+		Workers: 64, RepeatWindow: resendWindow, Real: true,
+		Offers: []Offer{
+			{ledger.CanRepeat, "header `Idempotency-Key`, kept for 24 hours", true},
+			{ledger.CanFindByContent, "`GET /emails` lists the newest mails", false},
+			{ledger.CanReceipts, "webhooks, signed; `tags` come along", false},
+			{ledger.CanStatusByID, "`GET /emails/{id}`", false},
+			{ledger.CanTemplates, "published templates: `template.id` is an id or alias", true},
+		},
+	},
+	"fcm": {Channels: []ledger.Channel{ledger.Push}, Settings: func() Settings { return &FCMSettings{} }, Workers: 64, Real: true},
+	"log": {Channels: ledger.Channels, Settings: func() Settings { return &LogSettings{Share: 1} }, Workers: 64},
 }

@@ -65,6 +65,8 @@ type request struct {
 	header http.Header
 	body   []byte
 	at     time.Time // the attempt's
+
+	ownSender bool // the message chose its sender, so a refusal of it is about this message alone
 }
 
 // Body returns the bytes that leave.
@@ -83,12 +85,14 @@ type exchange struct {
 	err     error // why there is no answer, or why the body is cut
 	at      time.Time
 	secrets [][]byte
+
+	ownSender bool // the request's
 }
 
 // post sends the request and reads the answer. It goes past http.Client, which would follow redirects and
 // turns an odd Location header of an answer into an error.
 func (s *sender) post(ctx context.Context, r *request) exchange {
-	x := exchange{phase: ledger.NotWritten, at: r.at, secrets: s.secrets}
+	x := exchange{phase: ledger.NotWritten, at: r.at, secrets: s.secrets, ownSender: r.ownSender}
 	var conns atomic.Int32
 	var wrote, begun atomic.Bool
 	trace := &httptrace.ClientTrace{

@@ -61,7 +61,7 @@ func TestSend_DeadlineEndsIt(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 	}
-	ignore := make(chan served, 8)
+	ignore := make(chan served, 64)
 	cases := map[string]struct {
 		serve func(net.Conn)
 		want  map[string]expected
@@ -76,7 +76,7 @@ func TestSend_DeadlineEndsIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachProvider(t, func(t *testing.T, k kit) {
 				r, took := inBubble(t, k, c.serve)
-				check(t, r, c.want[k.name])
+				check(t, r, k.wants(c.want))
 				if took != 10*time.Second || r.Error != c.says {
 					t.Errorf("took %v with error %q, want 10s and %q", took, r.Error, c.says)
 				}
@@ -85,15 +85,17 @@ func TestSend_DeadlineEndsIt(t *testing.T) {
 	}
 }
 
-// Infrai has a wire key and answers with ids, so its connections are shared. A webhook's answers have no id, so a late
-// one could be taken for the next request's.
 func TestSend_ConnectionsAreSharedOnlyWhereThatIsSafe(t *testing.T) {
 	eachProvider(t, func(t *testing.T, k kit) {
-		want := map[string]int32{"infrai": 1, "webhook": 3}[k.name]
+		want := int32(3)
+		if k.shares() {
+			want = 1
+		}
 		for _, window := range []time.Duration{0, time.Hour} {
 			var opened atomic.Int32
 			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				_, _ = io.WriteString(w, `{"ok":true,"data":{"results":[{"message_id":"msg_1"}]}}`)
+				w.WriteHeader(k.yes.status)
+				_, _ = io.WriteString(w, k.yes.body)
 			}))
 			server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
 				if s == http.StateNew {
@@ -159,7 +161,7 @@ func TestSend_WhatLeaves(t *testing.T) {
 		if req.Method != http.MethodPost || req.Proto != "HTTP/1.1" || req.ContentLength != int64(len(req.body)) {
 			t.Errorf("%s %s with length %d for %d bytes", req.Method, req.Proto, req.ContentLength, len(req.body))
 		}
-		if h := req.Header; h.Get("Accept-Encoding") != "" || h.Get("User-Agent") != "sendonce" || h.Get("Content-Type") != "application/json" {
+		if h := req.Header; h.Get("Accept-Encoding") != "" || h.Get("User-Agent") != "sendonce" || h.Get("Content-Type") != k.contentType() {
 			t.Errorf("headers %v", h)
 		}
 	})

@@ -3,6 +3,7 @@ package providers
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,6 +31,9 @@ func TestRate(t *testing.T) {
 	}
 }
 
+// sendGridPublicKey is the one of the official example (sendgrid/sendgrid-go, helpers/eventwebhook; MIT).
+const sendGridPublicKey = "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE83T4O/n84iotIvIW4mdBgQ/7dAfSmpqIM8kF9mN1flpVKS3GRqe62gw+2fNNRaINXvVpiglSI8eNEc6wEA3F+g=="
+
 // fields runs Validate and returns the keys that it names.
 func fields(s Settings, c Common) []string {
 	var out []string
@@ -46,6 +50,11 @@ func TestValidate_NamesEachFault(t *testing.T) {
 	infrai := func() *InfraiSettings { return &InfraiSettings{APIKey: "k"} }
 	hook := func(change func(*WebhookSettings)) *WebhookSettings {
 		s := &WebhookSettings{Secret: testSecret, URLs: []string{"https://crm.example.test/"}}
+		change(s)
+		return s
+	}
+	mail := func(change func(*SendGridSettings)) *SendGridSettings {
+		s := &SendGridSettings{APIKey: "k", From: testSender, Category: "sendonce"}
 		change(s)
 		return s
 	}
@@ -84,6 +93,26 @@ func TestValidate_NamesEachFault(t *testing.T) {
 		{"window without dedupes", hook(func(*WebhookSettings) {}), Common{RepeatWindow: time.Hour}, []string{"repeat_window"}},
 		{"dedupes without window", hook(func(s *WebhookSettings) { s.Dedupes = true }), Common{}, []string{"repeat_window"}},
 		{"dedupes", hook(func(s *WebhookSettings) { s.Dedupes = true }), Common{RepeatWindow: time.Hour}, nil},
+		{"sendgrid", mail(func(*SendGridSettings) {}), Common{BaseURL: "https://api.eu.sendgrid.com"}, nil},
+		{"empty sendgrid", &SendGridSettings{}, Common{}, []string{"api_key", "category"}},
+		{"sendgrid without a sender", mail(func(s *SendGridSettings) { s.From = "" }), Common{}, nil},
+		{"sendgrid with a window", mail(func(*SendGridSettings) {}), Common{RepeatWindow: time.Hour}, []string{"repeat_window"}},
+		{"bad sendgrid", mail(func(s *SendGridSettings) {
+			s.APIKey, s.From, s.Category, s.WebhookPublicKey = "a b", "shop", strings.Repeat("c", 256), "MFkw"
+		}), Common{}, []string{"api_key", "from", "category", "webhook_public_key"}},
+		{"a sender that is not ASCII", mail(func(s *SendGridSettings) { s.From = "Größe <größe@example.test>" }), Common{}, []string{"from"}},
+		{"a name that is not ASCII", mail(func(s *SendGridSettings) { s.From = "Größe <shop@größe.example.test>" }), Common{}, nil},
+		{"a line break in a sender", mail(func(s *SendGridSettings) { s.From = "Shop\r\nBcc: <eve@example.test>" }), Common{}, []string{"from"}},
+		{"key of the Event Webhook", mail(func(s *SendGridSettings) { s.WebhookPublicKey = sendGridPublicKey }), Common{}, nil},
+		{"resend", &ResendSettings{APIKey: "k", From: "größe@example.test", WebhookSecret: testSecret}, Common{RepeatWindow: 24 * time.Hour}, nil},
+		{"resend longer than it remembers", &ResendSettings{APIKey: "k"}, Common{RepeatWindow: 25 * time.Hour}, []string{"repeat_window"}},
+		{"bad resend", &ResendSettings{APIKey: "k\n", From: "<>", WebhookSecret: "whsec_x"}, Common{}, []string{"api_key", "from", "webhook_secret"}},
+		{"fcm", &FCMSettings{Credentials: testAccount(t, "")}, Common{Timeout: 20 * time.Second}, nil},
+		{"empty fcm", &FCMSettings{}, Common{RepeatWindow: time.Hour}, []string{"repeat_window", "credentials"}},
+		{"fcm with the path for the file", &FCMSettings{Credentials: "fcm.json"}, Common{}, []string{"credentials"}},
+		{"fcm with another kind of key", &FCMSettings{Credentials: `{"type":"authorized_user"}`}, Common{}, []string{"credentials"}},
+		{"fcm without a private key", &FCMSettings{Credentials: `{"type":"service_account","project_id":"p","client_email":"e","private_key":"x"}`}, Common{}, []string{"credentials"}},
+		{"fcm with a token URL over http", &FCMSettings{Credentials: testAccount(t, "http://oauth2.example.test/token")}, Common{}, []string{"credentials"}},
 		{"log", Types["log"].Settings(), Common{}, nil},
 		{"bad log", &LogSettings{Delay: -1, Share: 1.5}, Common{RepeatWindow: time.Hour}, []string{"delay", "share", "repeat_window"}},
 	}
@@ -92,6 +121,27 @@ func TestValidate_NamesEachFault(t *testing.T) {
 			t.Errorf("%s: faults in %v, want %v", c.name, got, c.want)
 		}
 	}
+}
+
+// What the table says is used is what the adapters do.
+func TestTypes_OffersAreUsedByTheAdapters(t *testing.T) {
+	eachProvider(t, func(t *testing.T, k kit) {
+		p := k.make(t, Common{BaseURL: k.base})
+		_, repeats := p.(ledger.Repeater)
+		templater, ok := p.(ledger.Templater)
+		does := map[ledger.Capability]bool{ledger.CanRepeat: repeats, ledger.CanTemplates: ok && templater.SendsTemplates()}
+		offers := map[ledger.Capability]bool{}
+		for _, o := range Types[k.typeName()].Offers {
+			if offers[o.Capability] = true; o.Used != does[o.Capability] || o.How == "" || !slices.Contains(ledger.Capabilities, o.Capability) {
+				t.Errorf("%+v, and the adapter does: %v", o, does[o.Capability])
+			}
+		}
+		for c, done := range does {
+			if done && !offers[c] {
+				t.Errorf("the adapter does %s and the table does not offer it", c)
+			}
+		}
+	})
 }
 
 func TestTypes(t *testing.T) {
@@ -103,13 +153,17 @@ func TestTypes(t *testing.T) {
 			t.Errorf("%s: real %v", name, typ.Real)
 		}
 	}
+	tested := map[string]bool{"log": true}
 	for _, k := range kits {
-		if _, ok := Types[k.name]; !ok {
-			t.Errorf("%s is tested and not in the table", k.name)
+		tested[k.typeName()] = true
+	}
+	for name := range tested {
+		if _, ok := Types[name]; !ok {
+			t.Errorf("%s is tested and not in the table", name)
 		}
 	}
-	if len(Types) != len(kits)+1 {
-		t.Errorf("%d types, but %d in kits beside log: each type over HTTP has to stand there", len(Types), len(kits))
+	if len(Types) != len(tested) {
+		t.Errorf("%d types, but %d in kits: each type over HTTP has to stand there", len(Types), len(tested))
 	}
 	if !slices.Equal(Types["log"].Channels, ledger.Channels) {
 		t.Error("log takes every channel")
