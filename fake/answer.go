@@ -46,6 +46,14 @@ func yes(c *call) (status int, body any) {
 	return http.StatusOK, okBody(c)
 }
 
+// idHeader is where a yes has its id when its body is empty; "": in its body.
+func idHeader(c *call) string {
+	if c.dialect == nil {
+		return ""
+	}
+	return c.dialect.idHeader
+}
+
 // okBody is the 200 of Infrai's routes and of a webhook.
 func okBody(c *call) any {
 	if c.kind == "hook" {
@@ -89,6 +97,9 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 // rawOK is the whole answer to an accepted request as bytes, for behaviours below HTTP.
 func rawOK(c *call) string {
 	status, value := yes(c)
+	if name := idHeader(c); name != "" {
+		return fmt.Sprintf("HTTP/1.1 %d OK\r\n%s: %s\r\nContent-Length: 0\r\n\r\n", status, name, c.ids[0])
+	}
 	body, err := json.Marshal(value)
 	if err != nil {
 		panic(err)

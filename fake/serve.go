@@ -37,6 +37,10 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(http.ErrAbortHandler) // not read whole: it was never a request
 	}
+	if r.URL.Path == TokenPath {
+		grantToken(w)
+		return
+	}
 	c, code := parse(r, body)
 	p.take(&c, code == "")
 	if p.options.OnRequest != nil {
@@ -61,6 +65,9 @@ func parse(r *http.Request, body []byte) (c call, code string) {
 		IdempotencyKey string `json:"idempotency_key"`
 	}
 	if c.kind, c.dialect = speaking(c.Path); c.dialect != nil {
+		if c.dialect.key != "" {
+			c.Key = r.Header.Get(c.dialect.key)
+		}
 		text, err := c.dialect.text(body)
 		if c.texts = []string{text}; err != nil {
 			return c, "INVALID_BODY"
@@ -189,5 +196,10 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, c *call) {
 		return
 	}
 	status, body := yes(c)
+	if name := idHeader(c); name != "" {
+		w.Header().Set(name, c.ids[0])
+		w.WriteHeader(status)
+		return
+	}
 	writeJSON(w, status, body)
 }

@@ -8,15 +8,18 @@ import (
 	"strings"
 )
 
-// dialect is how one of the other providers of SMS is spoken to: where, in which form, and how it says yes and no.
+// dialect is how another provider is spoken to: where, in which form, and how it says yes and no.
 type dialect struct {
-	speaks func(path string) bool
-	text   func(body []byte) (string, error)
-	yes    func(id string) (status int, body any)
-	no     func(b Behaviour) (status int, body any)
+	speaks   func(path string) bool
+	text     func(body []byte) (string, error)
+	key      string // header of the wire key; "": it honours none
+	idHeader string // where a yes has its id; "": in its body
+	yes      func(id string) (status int, body any)
+	no       func(b Behaviour) (status int, body any)
 }
 
 var dialects = map[string]*dialect{
+	"sendgrid": sendGrid, "resend": resend, "fcm": fcm,
 	"twilio": {
 		speaks: func(path string) bool {
 			return strings.HasPrefix(path, "/2010-04-01/Accounts/") && strings.HasSuffix(path, "/Messages.json")

@@ -32,7 +32,6 @@ func TestEachProvider_OutcomeAgainstWhatWentOut(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer func() { _ = p.Close() }()
-				base += k.hook
 				c := Common{BaseURL: base, RepeatWindow: time.Hour}
 				adapter := k.make(t, c)
 				var first string

@@ -1,23 +1,14 @@
 package providers
 
 import (
-	"bufio"
 	"cmp"
 	"context"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/json"
-	"encoding/pem"
-	"io"
-	"net"
-	"net/http"
-	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/oauth2"
 
+	"sendonce/fake"
 	"sendonce/ledger"
 )
 
@@ -47,7 +38,6 @@ type kit struct {
 	base    string // for cases that use a pipe
 	yes     answer // that is accepted
 	keyless bool   // no wire key: nothing is repeated, and no connection is shared
-	hook    string // the fake's route that stands for the provider's, in front of its path
 }
 
 // answer is a status with a body.
@@ -115,7 +105,7 @@ var kits = []kit{
 		},
 	},
 	{
-		name: "sendgrid", base: "http://127.0.0.1", keyless: true, hook: "/hook", yes: answer{202, ""}, order: orderMail,
+		name: "sendgrid", base: "http://127.0.0.1", keyless: true, yes: answer{202, ""}, order: orderMail,
 		read: func(x *exchange) ledger.Result { return readSendGrid(x, false) },
 		make: func(t *testing.T, c Common) ledger.Provider {
 			c.RepeatWindow = 0
@@ -123,17 +113,17 @@ var kits = []kit{
 		},
 	},
 	{
-		name: "resend", base: "http://127.0.0.1", hook: "/hook", yes: answer{200, `{"id":"49a3999c-0ce1-4ea6-ab68-afcd6dc2e794"}`}, order: orderMail,
+		name: "resend", base: "http://127.0.0.1", yes: answer{200, `{"id":"49a3999c-0ce1-4ea6-ab68-afcd6dc2e794"}`}, order: orderMail,
 		read: func(x *exchange) ledger.Result { return readResend(x, false) },
 		make: func(t *testing.T, c Common) ledger.Provider {
 			return build(t, &ResendSettings{APIKey: testKey, From: testSender}, c)
 		},
 	},
 	{
-		name: "fcm", base: "http://127.0.0.1", keyless: true, hook: "/hook", yes: answer{200, `{"name":"projects/shop-1/messages/0:1"}`}, read: readFCM,
+		name: "fcm", base: "http://127.0.0.1", keyless: true, yes: answer{200, `{"name":"projects/shop-1/messages/0:1"}`}, read: readFCM,
 		make: func(t *testing.T, c Common) ledger.Provider {
 			c.RepeatWindow = 0
-			p := build(t, &FCMSettings{Credentials: testAccount(t, "https://oauth2.example.test/token")}, c).(*fcm)
+			p := build(t, &FCMSettings{Credentials: testAccount(t, c.BaseURL+fake.TokenPath)}, c).(*fcm)
 			p.tokens.token = &oauth2.Token{AccessToken: testKey} // its fetch has tests of its own
 			return p
 		},
@@ -150,31 +140,6 @@ func orderSMS(string) ledger.Order {
 func orderMail(string) ledger.Order {
 	return ledger.Order{Channel: ledger.Email, Recipient: testAddress, Message: []byte(`{"subject":"Login","text":"` + testText + `"}`)}
 }
-
-// testAccount is the key file of a service account whose tokens come from tokenURL.
-func testAccount(t *testing.T, tokenURL string) Secret {
-	t.Helper()
-	text, err := json.Marshal(serviceAccount{
-		Type: "service_account", ProjectID: "shop-1", ClientEmail: "push@shop-1.iam.example.test", PrivateKey: testRSAKey(), PrivateKeyID: "k1", TokenURI: tokenURL,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Secret(text)
-}
-
-// testRSAKey is a new key for each run of the tests.
-var testRSAKey = sync.OnceValue(func() string {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		panic(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		panic(err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
-})
 
 // shares reports whether a connection carries several requests: where a wire key settles what breaks with one. A webhook's
 // answers have no id, so that a late one could be taken for the next request's.
@@ -255,78 +220,4 @@ func (k kit) send(t *testing.T, c Common, base string) ledger.Result {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	return p.Send(ctx, k.request(t, p, base))
-}
-
-// served is a request as a raw server read it.
-type served struct {
-	*http.Request
-	body []byte
-}
-
-// readRequest reads one whole request from a connection.
-func readRequest(r *bufio.Reader) (served, error) {
-	req, err := http.ReadRequest(r)
-	if err != nil {
-		return served{}, err
-	}
-	body, err := io.ReadAll(req.Body)
-	return served{req, body}, err
-}
-
-// pipe is a dialer whose other end reads one request, writes the answer as it is, and closes. What it read goes
-// to seen.
-func pipe(seen chan<- served, answer []byte) DialFunc {
-	return func(context.Context, string, string) (net.Conn, error) {
-		client, server := net.Pipe()
-		go func() {
-			defer func() { _ = server.Close() }()
-			req, err := readRequest(bufio.NewReader(server))
-			if err != nil {
-				return
-			}
-			seen <- req
-			_, _ = server.Write(answer)
-		}()
-		return client, nil
-	}
-}
-
-// listen serves connections on loopback, each by handle, which must end when its connection does.
-func listen(t *testing.T, handle func(net.Conn)) (address string) {
-	t.Helper()
-	return listenAt(t, "127.0.0.1:0", handle)
-}
-
-// listenAt is listen on an address of the caller's own.
-func listenAt(t *testing.T, at string, handle func(net.Conn)) (address string) {
-	t.Helper()
-	l, err := net.Listen("tcp", at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	open := make(chan net.Conn, 1024)
-	go func() {
-		defer close(done)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			open <- conn
-			go func() {
-				defer func() { _ = conn.Close() }()
-				handle(conn)
-			}()
-		}
-	}()
-	t.Cleanup(func() {
-		_ = l.Close()
-		<-done
-		close(open)
-		for conn := range open {
-			_ = conn.Close()
-		}
-	})
-	return l.Addr().String()
 }

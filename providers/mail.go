@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"fmt"
 	"net/mail"
 	"strings"
 	"unicode/utf8"
@@ -22,6 +23,18 @@ func parseSender(s string) (mail.Address, error) {
 	}
 	a.Address, err = wireAddress(a.Address)
 	return *a, err
+}
+
+// configuredSender reads the sender in the settings of a provider that may have none.
+func configuredSender(from string) (mail.Address, error) {
+	if from == "" {
+		return mail.Address{}, nil
+	}
+	a, err := parseSender(from)
+	if err != nil {
+		return mail.Address{}, fmt.Errorf("from %s", mailFromFault)
+	}
+	return a, nil
 }
 
 // wireAddress is an address as it leaves: as it was written, but for its domain, which is in ASCII.

@@ -3,7 +3,6 @@ package providers
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/mail"
@@ -59,12 +58,9 @@ func (s *ResendSettings) New(_ string, c Common) (ledger.Provider, error) {
 	if base == "" {
 		base = resendBaseURL
 	}
-	var from mail.Address
-	if s.From != "" {
-		var err error
-		if from, err = parseSender(s.From); err != nil {
-			return nil, fmt.Errorf("from %s", mailFromFault)
-		}
+	from, err := configuredSender(s.From)
+	if err != nil {
+		return nil, err
 	}
 	return &resend{
 		settings: *s, from: from, url: base + "/emails", window: c.RepeatWindow,

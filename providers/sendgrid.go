@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/mail"
 	"strings"
@@ -84,12 +83,9 @@ func (s *SendGridSettings) New(_ string, c Common) (ledger.Provider, error) {
 	if base == "" {
 		base = sendGridBaseURL
 	}
-	var from mail.Address
-	if s.From != "" {
-		var err error
-		if from, err = parseSender(s.From); err != nil {
-			return nil, fmt.Errorf("from %s", mailFromFault)
-		}
+	from, err := configuredSender(s.From)
+	if err != nil {
+		return nil, err
 	}
 	return &sendGrid{
 		settings: *s, from: from, url: base + "/v3/mail/send", account: fingerprint("sendgrid", base, string(s.APIKey)),
