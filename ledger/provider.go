@@ -53,6 +53,13 @@ type Accepter interface {
 	Accepts(recipient string) int
 }
 
+// Patient is a provider whose answer may come long after the whole request is with it, as a mail server's does (RFC 5321
+// section 4.5.3.2.6). It is waited for that much longer than the time-out: the deadline of Send's context is later by
+// Patience, and the adapter keeps all that comes before the wait within the time-out. The end of a drain ends the wait too.
+type Patient interface {
+	Patience() time.Duration
+}
+
 // Repeater is a provider that honours a wire key: a repeat under it within the window sends nothing new.
 type Repeater interface {
 	RepeatWindow() time.Duration
@@ -110,6 +117,14 @@ func (o *outlet) check(e *Event) error {
 		return c.Check(*e)
 	}
 	return nil
+}
+
+// patience is how much longer than the time-out the provider's answer is waited for.
+func (o *outlet) patience() time.Duration {
+	if p, ok := o.provider.(Patient); ok {
+		return p.Patience()
+	}
+	return 0
 }
 
 // repeatWindow is how long the provider honours a wire key; 0: it does not.

@@ -109,7 +109,7 @@ func (l *Ledger) call(work context.Context, o *outlet, n Notification, req Reque
 	if timeout <= 0 {
 		timeout = l.settings.Channels[n.Channel].Timeout
 	}
-	ctx, cancel := context.WithTimeout(work, timeout)
+	ctx, cancel := context.WithTimeout(work, timeout+o.patience())
 	defer cancel()
 	defer func() {
 		if v := recover(); v != nil { // bytes may have left
