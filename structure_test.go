@@ -30,6 +30,7 @@ var fences = map[string][]string{
 	"github.com/labstack/echo": {"api"},
 	"github.com/knadh/koanf":   {"config"},
 	"github.com/spf13/cobra":   {"cli"},
+	"github.com/wneessen":      {"providers"},
 	"modernc.org/sqlite":       {"store", "bench"},
 	"database/sql":             {"store", "bench"},
 	"golang.org/x/sys":         {"store"},

@@ -29,7 +29,10 @@ func cause(err error) string {
 	var alert tls.AlertError
 	var number syscall.Errno
 	var network net.Error
+	var plain plainText
 	switch {
+	case errors.As(err, &plain):
+		return plain.Error()
 	case errors.Is(err, errAddressRefused), errors.Is(err, errBadURL):
 		return sentinelText(err)
 	case errors.Is(err, context.Canceled):
@@ -54,6 +57,11 @@ func cause(err error) string {
 		return "connection broken or answer unreadable"
 	}
 }
+
+// plainText is an error in words of our own, which name nothing private.
+type plainText string
+
+func (t plainText) Error() string { return string(t) }
 
 func sentinelText(err error) string {
 	if errors.Is(err, errAddressRefused) {

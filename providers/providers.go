@@ -93,6 +93,7 @@ var Types = map[string]Type{
 			{ledger.CanStatusByID, "the Reports API by `id`", false},
 		},
 	},
+	"smtp": {Channels: []ledger.Channel{ledger.Email}, Settings: func() Settings { return &SMTPSettings{} }, Workers: 8, Real: true},
 	"webhook": {
 		Channels: []ledger.Channel{ledger.Webhook}, Settings: func() Settings { return &WebhookSettings{} }, Workers: 64, Real: true,
 		Offers: []Offer{{ledger.CanRepeat, "`webhook-id`, where the receivers drop a second one (`dedupes`), for `repeat_window`", true}},

@@ -111,15 +111,20 @@ func baseURLFault(s string) string {
 	case u.Scheme != "http":
 		return "must begin with https://"
 	}
-	host := strings.ToLower(u.Hostname())
-	if ip, err := netip.ParseAddr(host); err == nil {
-		if ip = ip.Unmap(); ip.IsLoopback() || ip.IsPrivate() {
-			return ""
-		}
-	} else if !strings.Contains(host, ".") || strings.HasSuffix(host, ".localhost") {
+	if privateHost(u.Hostname()) {
 		return ""
 	}
 	return "must begin with https://, since the requests carry a key (http:// is for private addresses only)"
+}
+
+// privateHost reports whether a host is this machine, a private address or a name without a dot.
+func privateHost(host string) bool {
+	host = strings.ToLower(host)
+	if ip, err := netip.ParseAddr(host); err == nil {
+		ip = ip.Unmap()
+		return ip.IsLoopback() || ip.IsPrivate()
+	}
+	return !strings.Contains(host, ".") || strings.HasSuffix(host, ".localhost")
 }
 
 // fingerprint names an account of a provider without showing it: the first bytes of a hash over type, base URL
