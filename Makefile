@@ -4,10 +4,10 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 CYCLES      ?= 500
 
-.PHONY: help build run test crash walk fuzz bench lint vuln tools
+.PHONY: help build run test test-wire crash walk fuzz bench lint vuln tools
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## the static binary, as it is released
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o sendonce .
@@ -19,6 +19,10 @@ test: tools ## every test, with the race detector, in random order (20 kill cycl
 	$(GO) test -race -shuffle=on -timeout 20m ./...
 	$(GO) test -count=1 -run 'TestCheck_ManyRows|TestLoop_UrgentPassesABacklog' ./ledger
 
+test-wire: ## the adapters against the real thing: mails through a Postfix of their own (Debian's, installed when run as root)
+	@sh .ci/tools wire
+	$(GO) test ./providers -count=1 -v -run '^TestWire' -wire
+
 crash: tools ## CYCLES (500) kills of the real binary, then the table
 	$(GO) test ./crash -run 'TestCrash$$' -v -count=1 -timeout 80m -cycles $(CYCLES)
 
@@ -27,7 +31,7 @@ walk: ## the random walk against the model, with the table of transitions taken
 
 fuzz: ## each fuzz test for half a minute
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
-		echo "$$p $$f"; $(GO) test $$p -run '^$$' -fuzz "^$$f\$$" -fuzztime 30s || exit 1; done; done
+		echo "$$p $$f"; $(GO) test $$p -run '^$$' -fuzz "^$$f\$$" -fuzztime 30s -fuzzminimizetime 2s || exit 1; done; done
 
 bench: ## speed and memory beside the peers, in one run and one table
 	$(GO) run ./bench
