@@ -142,6 +142,7 @@ var secretFiles = map[string]func() string{
 	"sendgrid.key":  func() string { return "example-key\n" },
 	"resend.key":    func() string { return "example-key\n" },
 	"fcm.json":      newServiceAccount,
+	"smtp.password": func() string { return "example-password\n" },
 	"twilio.token":  func() string { return "example-token\n" },
 	"vonage.secret": func() string { return "example-secret\n" },
 	"vonage.pem":    newPrivateKey,

@@ -215,6 +215,20 @@ func TestSend_F26_AnswersWithoutEnd(t *testing.T) {
 // listenRaw answers every request with a start and then the same bytes until the client has enough.
 func listenRaw(t *testing.T, start, again string) (url string) {
 	t.Helper()
+	return "http://" + accept(t, func(conn net.Conn) {
+		if _, err := conn.Read(make([]byte, 64<<10)); err != nil {
+			return
+		}
+		_, err := io.WriteString(conn, start)
+		for err == nil && again != "" {
+			_, err = io.WriteString(conn, again)
+		}
+	})
+}
+
+// accept serves each connection to a free port of loopback by handle, until the test is over.
+func accept(t *testing.T, handle func(net.Conn)) (address string) {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -228,15 +242,9 @@ func listenRaw(t *testing.T, start, again string) (url string) {
 			}
 			go func() {
 				defer func() { _ = conn.Close() }()
-				if _, err := conn.Read(make([]byte, 64<<10)); err != nil {
-					return
-				}
-				_, err := io.WriteString(conn, start)
-				for err == nil && again != "" {
-					_, err = io.WriteString(conn, again)
-				}
+				handle(conn)
 			}()
 		}
 	}()
-	return "http://" + ln.Addr().String()
+	return ln.Addr().String()
 }
