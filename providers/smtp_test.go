@@ -150,14 +150,24 @@ func (c stepCase) run(t *testing.T, m misdeed) {
 	began := time.Now()
 	r := mailWith(t, p, time.Hour)
 	check(t, r, m.want)
-	// A pipe has no buffer: TLS waits 5 s for somebody to read its last word.
-	if took := time.Since(began); took < m.took || took > m.took+6*time.Second {
-		t.Errorf("it took %v, want %v", took, m.took)
-	}
+	checkTime(t, r, time.Since(began), m.took)
 	if _, messages := s.received(); len(messages) > 1 || s.conns != 1 || (len(messages) == 1) != (c.step == "dot") {
 		t.Errorf("%d messages over %d connections", len(messages), s.conns)
 	}
 	if !strings.Contains(r.Error, c.step) && c.step != "dot" {
 		t.Errorf("the error %q does not name the step", r.Error)
+	}
+}
+
+// checkTime wants a delivery to end when it should. A connection that a reply is owed on is closed at once. On another one QUIT
+// is said, and a pipe has no buffer: TLS waits 5 s for somebody to read its last word.
+func checkTime(t *testing.T, r ledger.Result, took, want time.Duration) {
+	t.Helper()
+	slack := time.Duration(0)
+	if r.Phase == ledger.Answered {
+		slack = 6 * time.Second
+	}
+	if took < want || took > want+slack {
+		t.Errorf("it took %v, want %v", took, want)
 	}
 }
