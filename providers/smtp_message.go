@@ -83,14 +83,15 @@ func compose(id string, m mailMessage, at time.Time) ([]byte, error) {
 	for name, value := range m.Headers { // blanks in a row would make lines of nothing else where the header is folded
 		msg.SetGenHeader(gomail.Header(name), strings.Join(strings.FieldsFunc(value, func(r rune) bool { return r == ' ' }), " "))
 	}
+	text, html := lineEnds.Replace(m.Text), lineEnds.Replace(m.HTML)
 	switch {
-	case m.HTML == "":
-		msg.SetBodyString(gomail.TypeTextPlain, m.Text)
-	case m.Text == "":
-		msg.SetBodyString(gomail.TypeTextHTML, m.HTML)
+	case html == "":
+		msg.SetBodyString(gomail.TypeTextPlain, text)
+	case text == "":
+		msg.SetBodyString(gomail.TypeTextHTML, html)
 	default:
-		msg.SetBodyString(gomail.TypeTextPlain, m.Text)
-		msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
+		msg.SetBodyString(gomail.TypeTextPlain, text)
+		msg.AddAlternativeString(gomail.TypeTextHTML, html)
 	}
 	var b bytes.Buffer
 	if _, err := msg.WriteTo(&b); err != nil {
@@ -101,6 +102,9 @@ func compose(id string, m mailMessage, at time.Time) ([]byte, error) {
 	}
 	return b.Bytes(), nil
 }
+
+// lineEnds makes all line ends alike: mail has only one kind. The writer of quoted-printable would lose the line feed of "\rx\n".
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 const (
 	longWord  = 60 // characters; what is longer cannot be folded into lines of 76

@@ -177,6 +177,7 @@ func FuzzSMTPMessage(f *testing.F) {
 	for _, m := range hardMail {
 		f.Add(m.Subject, m.FromName, m.Text, m.HTML, m.Headers["X-Note"])
 	}
+	f.Add("s", "", "\r\x90\n", "0", "")
 	f.Add("a\r\nBcc: eve@example.test", "n\nX: y", "\r\n.\r\n", "", "v\r\n\r\nbody")
 	p := &smtp{from: mail.Address{Name: "Shop", Address: "shop@example.test"}}
 	f.Fuzz(func(t *testing.T, subject, name, text, html, note string) {
@@ -200,12 +201,20 @@ func FuzzSMTPMessage(f *testing.F) {
 			t.Errorf("the header %v", got.header)
 		}
 		parsed.Headers = nil
-		parsed.Text, parsed.HTML = lineEnds(parsed.Text), lineEnds(parsed.HTML)
+		parsed.Text, parsed.HTML = oneKind(parsed.Text), oneKind(parsed.HTML)
 		compareMail(t, got, parsed)
 	})
 }
 
-// lineEnds writes every line end of a text as \n: in a mail they are all alike.
-func lineEnds(s string) string {
-	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
+func oneKind(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+}
+
+// A lone carriage return is a line end too, and what stands behind it loses none.
+func TestSMTP_LineEnds(t *testing.T) {
+	m := ledger.Message{Subject: "s", Text: "\rx\ny\r\nz\r\r\n\n", HTML: "a\rb\n"}
+	got := parseMail(t, builtMail(t, newSMTP(t, nil), messageJSON(t, m)).Body())
+	if got.text != "\nx\ny\nz\n\n\n" || got.html != "a\nb\n" {
+		t.Errorf("text %q, html %q", got.text, got.html)
+	}
 }
