@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sort"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,7 +31,7 @@ type Ledger struct {
 	unclosed atomic.Int64 // closes that could not be written yet: no take meanwhile
 	draining atomic.Bool
 	wake     chan struct{} // of the housekeeper
-	flight   sync.WaitGroup
+	flight   crew
 }
 
 // New makes a ledger. It panics on settings that name a provider that is not among providers.
@@ -44,6 +43,7 @@ func New(store Store, providers []ProviderSettings, s Settings, log *slog.Logger
 		random:  rand.Float64,
 		near:    newNearWatch(s.NearDuplicate.Window),
 		repeats: suppressions{wake: make(chan struct{}, 1)},
+		flight:  newCrew(),
 		wake:    make(chan struct{}, 1),
 	}
 	for _, p := range providers {
