@@ -20,12 +20,13 @@ type ClaimResult struct {
 // Claim creates the row under the event's key, or finds the one that has it, durable before it returns.
 // *InvalidError, *ReusedError, ErrNoChannel, ErrDraining, and what Store.Claim returns.
 func (l *Ledger) Claim(ctx context.Context, e Event) (ClaimResult, error) {
-	guess := l.guess()
-	r, err := l.claim(ctx, &e, guess)
-	if guess && unqueued(err) {
-		return l.claim(ctx, &e, false)
+	if l.guess() {
+		r, err := l.claim(ctx, &e, true)
+		if !l.guesses.again(err) {
+			return r, err
+		}
 	}
-	return r, err
+	return l.claim(ctx, &e, false)
 }
 
 func (l *Ledger) claim(ctx context.Context, e *Event, guess bool) (ClaimResult, error) {
@@ -43,7 +44,7 @@ func (l *Ledger) claim(ctx context.Context, e *Event, guess bool) (ClaimResult, 
 	if e.Wait {
 		l.waiters.expect(c.ID)
 	}
-	rows, err := l.claimRows([]Claim{c})
+	rows, err := l.claimRows([]Claim{c}, guess)
 	if e.Wait && (err != nil || rows[0].Duplicate) {
 		l.waiters.drop(c.ID)
 	}
@@ -55,25 +56,19 @@ func (l *Ledger) claim(ctx context.Context, e *Event, guess bool) (ClaimResult, 
 
 // ClaimBatch claims up to MaxBatch events in one commit; each has its own result or error.
 // The error as a whole is ErrDraining or what Store.Claim returns.
+//
+// It asks the store about each event first: one wrong guess would spoil what the others of the batch are compared with.
 func (l *Ledger) ClaimBatch(ctx context.Context, events []Event) ([]ClaimResult, error) {
-	guess := l.guess()
-	r, err := l.claimBatch(ctx, events, guess)
-	if guess && unqueued(err) {
-		return l.claimBatch(ctx, events, false)
-	}
-	return r, err
-}
-
-func (l *Ledger) claimBatch(ctx context.Context, events []Event, guess bool) ([]ClaimResult, error) {
 	results := make([]ClaimResult, len(events))
 	claims := make([]Claim, 0, len(events))
+	stood := make([]placed, 0, len(events))
 	at := make([]int, 0, len(events)) // position of each claim in events
 	for i := range events {
 		c, err := l.keys(&events[i])
 		var n Notification
 		var found bool
 		if err == nil {
-			n, found, err = l.place(ctx, &c, &events[i], guess)
+			n, found, err = l.place(ctx, &c, &events[i], false)
 		}
 		switch {
 		case err == ErrDraining, errors.Is(err, ErrUnavailable):
@@ -81,31 +76,41 @@ func (l *Ledger) claimBatch(ctx context.Context, events []Event, guess bool) ([]
 		case err != nil:
 			results[i].Err = err
 		case found:
-			results[i], err = l.known(n, &events[i], c.RecipientKey)
-			results[i].Err = err
+			stood = append(stood, placed{i, n, c.RecipientKey})
 		default:
 			claims, at = append(claims, c), append(at, i)
 		}
 	}
-	if len(claims) == 0 {
-		return results, nil
+	if len(claims) > 0 {
+		rows, err := l.claimRows(claims, false)
+		if err != nil {
+			return nil, err
+		}
+		for j, row := range rows {
+			i := at[j]
+			results[i], err = l.claimed(row, &events[i], claims[j].RecipientKey)
+			results[i].Err = err
+		}
 	}
-	rows, err := l.claimRows(claims)
-	if err != nil {
-		return nil, err
-	}
-	for j, row := range rows {
-		i := at[j]
-		results[i], err = l.claimed(row, &events[i], claims[j].RecipientKey)
-		results[i].Err = err
+	for _, p := range stood { // now that the batch is answered: a refused one will come again, and count again
+		var err error
+		results[p.at], err = l.known(p.row, &events[p.at], p.recipient)
+		results[p.at].Err = err
 	}
 	return results, nil
 }
 
+// placed is an event of a batch whose row stood already.
+type placed struct {
+	at        int // position in the batch
+	row       Notification
+	recipient string
+}
+
 // claimRows claims rows in one commit, and marks those that say the same as another one.
-func (l *Ledger) claimRows(claims []Claim) ([]Claimed, error) {
+func (l *Ledger) claimRows(claims []Claim, guess bool) ([]Claimed, error) {
 	for i := range claims {
-		claims[i].SuspectedOf = l.near.find(&claims[i].Notification, claims[i].ClaimedAt)
+		claims[i].SuspectedOf = l.near.find(&claims[i].Notification, claims[i].ClaimedAt, guess)
 	}
 	rows, err := l.store.Claim(claims)
 	for i := range claims {

@@ -61,6 +61,7 @@ func (l *Ledger) Flush() error {
 		return err
 	}
 	l.recent.counted(counted)
+	l.repeats.written()
 	return nil
 }
 

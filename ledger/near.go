@@ -51,8 +51,9 @@ func (w *nearWatch) entry(n *Notification, at time.Time) nearSeen {
 }
 
 // find returns the row that had the same content under another key within the window; zero: none. Then a row that is about to be
-// claimed stands in its place at once, so that two at the same time see each other; add or drop must follow.
-func (w *nearWatch) find(n *Notification, now time.Time) uuid.UUID {
+// claimed stands in its place at once, so that two at the same time see each other; add or drop must follow. Not where it is only
+// guessed that the event is new: others would be said to look like a row that never was.
+func (w *nearWatch) find(n *Notification, now time.Time, guess bool) uuid.UUID {
 	if w.window <= 0 {
 		return uuid.Nil
 	}
@@ -65,7 +66,9 @@ func (w *nearWatch) find(n *Notification, now time.Time) uuid.UUID {
 		}
 		return s.id
 	}
-	w.put(k, mine)
+	if !guess {
+		w.put(k, mine)
+	}
 	return uuid.Nil
 }
 

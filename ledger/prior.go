@@ -34,9 +34,17 @@ func (l *Ledger) guess() bool {
 	return l.guesses.new() && l.store.Condition().Err == nil
 }
 
-// unqueued reports whether a claim was turned away before anything of it was written: then what stands already may be read.
-func unqueued(err error) bool {
-	return errors.Is(err, ErrOverload) || errors.Is(err, ErrStorageLow)
+// again says whether a claim that was guessed to be new and was not written is to be looked up after all: it may be a repeat, and
+// those are answered whatever keeps claims from being written. Not where its own commit may hold: what is read then may be lost yet.
+func (g *guesses) again(err error) bool {
+	switch {
+	case errors.Is(err, ErrOverload), errors.Is(err, ErrStorageLow), errors.Is(err, ErrUnavailable):
+		g.wrong()
+		return true
+	case errors.Is(err, ErrUnknown):
+		g.wrong()
+	}
+	return false
 }
 
 // place finds the row that has one of a claim's keys, or makes the claim ready. What it does not find proves nothing: only the

@@ -1,6 +1,9 @@
 package ledger
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 const (
 	maxRecent      = 8192    // rows that are kept in memory: some 10 MB, 40 at most
@@ -57,8 +60,20 @@ func (r *recent) read(n Notification, epoch int64) {
 	case e == nil:
 		r.insert(n, false)
 	case n.Version >= e.row.Version:
-		*e = recentRow{row: n}
+		*e = recentRow{row: risen(n, &e.row)}
 	}
+}
+
+// risen is a row with what only ever rises and moves no version: whoever saw less of it came first.
+func risen(n Notification, old *Notification) Notification {
+	n.Duplicates, n.DuplicateAt = max(n.Duplicates, old.Duplicates), later(n.DuplicateAt, old.DuplicateAt)
+	if slices.Index(Deliveries, old.Delivery) > slices.Index(Deliveries, n.Delivery) {
+		n.Delivery = old.Delivery
+	}
+	if n.Version == old.Version {
+		n.UpdatedAt = later(n.UpdatedAt, old.UpdatedAt)
+	}
+	return n
 }
 
 // moved replaces a row with what a write made of it. One that was not kept is, but read again before it is shown: repeats of it
@@ -71,8 +86,7 @@ func (r *recent) moved(n Notification) {
 	case e == nil:
 		r.insert(n, true)
 	case n.Version >= e.row.Version:
-		n.Duplicates, n.DuplicateAt = max(n.Duplicates, e.row.Duplicates), later(n.DuplicateAt, e.row.DuplicateAt)
-		e.row = n
+		e.row = risen(n, &e.row)
 	}
 }
 

@@ -14,9 +14,10 @@ const (
 type suppressions struct {
 	wake chan struct{} // there is something to write
 
-	mu     sync.Mutex
-	rows   map[int64]*suppressedRow
-	listed int
+	mu      sync.Mutex
+	rows    map[int64]*suppressedRow
+	writing map[int64]*suppressedRow // what take handed out and is not known to be written
+	listed  int
 }
 
 type suppressedRow struct {
@@ -63,15 +64,18 @@ func (s *suppressions) note(r Suppressed) {
 func (s *suppressions) addTo(n *Notification) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if row := s.rows[n.Seq]; row != nil {
-		n.Duplicates += row.count
-		n.DuplicateAt = row.last()
+	for _, rows := range []map[int64]*suppressedRow{s.writing, s.rows} {
+		if row := rows[n.Seq]; row != nil {
+			n.Duplicates += row.count
+			n.DuplicateAt = row.last()
+		}
 	}
 }
 
 func (r *suppressedRow) last() time.Time { return r.list[len(r.list)-1].At }
 
-// take empties the collection for writing. The first entry of a row stands for the repeats that are not listed too.
+// take empties the collection for writing; written or giveBack must follow. The first entry of a row stands for the repeats that
+// are not listed too.
 func (s *suppressions) take() []Suppressed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,14 +84,22 @@ func (s *suppressions) take() []Suppressed {
 		row.list[0].Count = row.count - int64(len(row.list)-1)
 		list = append(list, row.list...)
 	}
-	s.rows, s.listed = nil, 0
+	s.rows, s.writing, s.listed = nil, s.rows, 0
 	return list
+}
+
+// written forgets what take handed out.
+func (s *suppressions) written() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writing = nil
 }
 
 // giveBack takes what could not be written.
 func (s *suppressions) giveBack(list []Suppressed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.writing = nil
 	for _, r := range list {
 		s.note(r)
 	}

@@ -101,9 +101,7 @@ func (l *listing) source() (query string, rest ledger.Filter) {
 	switch {
 	case l.f.MessageID != "":
 		rest.MessageID = ""
-		id := l.arg(l.f.MessageID)
-		add("SELECT DISTINCT notification AS seq FROM attempts WHERE message_id = "+id, "notification")
-		add("SELECT DISTINCT notification AS seq FROM message_ids WHERE message_id = "+id, "notification")
+		add("SELECT DISTINCT notification AS seq FROM message_id_rows WHERE message_id = "+l.arg(l.f.MessageID), "notification")
 	case l.f.DedupeKey != "":
 		rest.DedupeKey = ""
 		add("SELECT seq FROM notifications WHERE dedupe_key = "+l.arg(l.f.DedupeKey), "seq")

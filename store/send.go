@@ -178,9 +178,11 @@ func (t *tx) evidence(n *ledger.Notification, a *ledger.Attempt, ids []string) (
 	return f, err
 }
 
+// noteMessageID keeps an id that its attempt does not have.
 func (t *tx) noteMessageID(id, provider string, seq int64, number int) error {
-	_, err := t.exec("INSERT INTO message_ids (message_id, provider, notification, number) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-		id, provider, seq, int64(number))
+	_, err := t.exec(`INSERT INTO message_ids (message_id, provider, notification, number)
+ SELECT $1, $2, $3, $4 WHERE NOT EXISTS (SELECT 1 FROM attempts WHERE notification = $3 AND number = $4 AND message_id = $1 AND provider = $2)
+ ON CONFLICT DO NOTHING`, id, provider, seq, int64(number))
 	return err
 }
 

@@ -199,3 +199,23 @@ func TestAudit_VisitsEveryRowWithItsHistory(t *testing.T) {
 		}
 	})
 }
+
+// A row whose message id stands at its attempt and came with a receipt too is one row of a list.
+func TestList_ByMessageIDShowsARowOnce(t *testing.T) {
+	eachStore(t, func(t *testing.T, open func() ledger.Store) {
+		s := open()
+		n := taken(t, s, claimed(t, s, claimOf(1))[0])
+		closed(t, s, n, ledger.Accepted, toSent, "SM1")
+		var told ledger.ProofFacts
+		if _, _, err := s.Prove(receiptOf("SM1", ledger.Delivered), proves(&told)); err != nil {
+			t.Fatal(err)
+		}
+		if ids := record(t, s, n.ID).MessageIDs; len(ids) != 1 {
+			t.Errorf("message ids %v, want one", ids)
+		}
+		page, err := s.List(context.Background(), ledger.Filter{MessageID: "SM1", Limit: 10})
+		if err != nil || len(page.Rows) != 1 {
+			t.Errorf("%d rows, want 1 (%v)", len(page.Rows), err)
+		}
+	})
+}
