@@ -19,7 +19,7 @@ test: tools ## every test, with the race detector, in random order (20 kill cycl
 	$(GO) test -race -shuffle=on -timeout 20m ./...
 	$(GO) test -count=1 -run 'TestCheck_ManyRows|TestLoop_UrgentPassesABacklog' ./ledger
 
-test-wire: ## the adapters against the real thing: mails through a Postfix of their own (Debian's, installed when run as root)
+test-wire: ## the adapters against the real thing: requests against the providers' own descriptions (Prism, on Node), mails through a Postfix of their own (Debian's)
 	@sh .ci/tools wire
 	$(GO) test ./providers -count=1 -v -run '^TestWire' -wire
 

@@ -2,9 +2,11 @@ package providers
 
 import (
 	"encoding/json"
-	"os"
+	"fmt"
+	"strings"
 	"testing"
-	"time"
+
+	"sendonce/ledger"
 )
 
 // discovery is what counts in Google's description of an API.
@@ -19,9 +21,8 @@ type schema struct {
 	AdditionalProperties *schema            `json:"additionalProperties"`
 }
 
-// fits reports every field that the description does not have, or has as another type.
-func (d *discovery) fits(t *testing.T, path string, s *schema, value any) {
-	t.Helper()
+// misfits lists every field that the description does not have, or has as another type.
+func (d *discovery) misfits(path string, s *schema, value any) (out []string) {
 	if s.Ref != "" {
 		s = d.Schemas[s.Ref]
 	}
@@ -39,41 +40,56 @@ func (d *discovery) fits(t *testing.T, path string, s *schema, value any) {
 				of = s.AdditionalProperties
 			}
 			if of == nil {
-				t.Errorf("%s.%s is no field of Google's description", path, name)
+				out = append(out, path+"."+name+" is no field")
 				continue
 			}
-			d.fits(t, path+"."+name, of, inner)
+			out = append(out, d.misfits(path+"."+name, of, inner)...)
 		}
 	}
 	if s.Type != kind && s.Type != "any" {
-		t.Errorf("%s is %T, and Google's description says %s", path, value, s.Type)
+		out = append(out, fmt.Sprintf("%s is %T and not %s", path, value, s.Type))
 	}
+	return out
 }
 
-// Every shape of request that the adapter makes has fields and types of Google's own description.
-func TestFCM_RequestsFitGooglesDescription(t *testing.T) {
-	text, err := os.ReadFile("../testdata/specs/fcm_v1_discovery.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+// Every form of request that the adapter makes has fields and types of Google's own description.
+func TestWire_FCMRequestsFitGooglesDescription(t *testing.T) {
 	var d discovery
-	if err := json.Unmarshal(text, &d); err != nil || d.Schemas["SendMessageRequest"] == nil {
-		t.Fatalf("no description: %v", err)
+	readSpec(t, "fcm_v1_discovery.json", &d)
+	if d.Schemas["SendMessageRequest"] == nil {
+		t.Fatal("the description lacks SendMessageRequest")
 	}
-	p := newFCM(t, Common{})
-	for _, message := range []string{`{"title":"t","body":"b","data":{"a":"b"}}`, `{"title":"t"}`, `{"body":"b"}`, `{"data":{"a":"b"}}`} {
-		for _, expires := range []time.Time{{}, testTime.Add(time.Hour)} {
-			o := pushOrder(message)
-			o.ExpiresAt = expires
-			r, err := p.Build(o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var body any
-			if err := json.Unmarshal(r.Body(), &body); err != nil {
-				t.Fatal(err)
-			}
-			d.fits(t, "request", d.Schemas["SendMessageRequest"], body)
+	o := pushOrder("")
+	longKey := o
+	longKey.WireKey = strings.Repeat("k", 128) // a key that the caller brought
+	adapters := map[string]ledger.Provider{"": newFCM(t, Common{})}
+	pushes := map[string]string{
+		"all": `{"title":"t","body":"b","data":{"a":"b"}}`, "title": `{"title":"Grüße 👍"}`, "body": `{"body":"שלום"}`, "data": `{"data":{"a":"b","ü":""}}`,
+	}
+	forms := append(cross(adapters, o, pushes), cross(adapters, longKey, pushes)...)
+	request, findings := d.Schemas["SendMessageRequest"], 0
+	for _, f := range forms {
+		var body any
+		if err := json.Unmarshal(requestOf(t, f).body, &body); err != nil {
+			t.Fatal(err)
+		}
+		if m := d.misfits("request", request, body); len(m) > 0 {
+			findings += len(m)
+			t.Errorf("%s: %q", f.name, m)
 		}
 	}
+	found := 0
+	wrong := []string{`{"message":{"dedupe_key":"x"}}`, `{"message":{"token":1}}`, `{"message":{"data":{"a":{}}}}`, `{"messages":{}}`}
+	for _, text := range wrong {
+		var body any
+		if err := json.Unmarshal([]byte(text), &body); err != nil {
+			t.Fatal(err)
+		}
+		if len(d.misfits("request", request, body)) == 0 {
+			t.Errorf("nothing is found wrong with %s", text)
+			continue
+		}
+		found++
+	}
+	t.Logf("%-26s %4d forms of request, %d findings; %d of %d wrong requests found", "fcm_v1_discovery", len(forms), findings, found, len(wrong))
 }

@@ -19,7 +19,10 @@ const (
 const (
 	vonageSMSURL      = "https://rest.nexmo.com"
 	vonageMessagesURL = "https://api.nexmo.com" // another region: https://api-eu.nexmo.com
-	vonageText        = 3200                    // code points of a text
+
+	// Code points of a text (developer.vonage.com/api/sms, /api/messages).
+	vonageSMSText      = 3200
+	vonageMessagesText = 1000
 )
 
 // VonageSettings configure the type "vonage": SMS by the SMS API (POST /sms/json) or by the Messages API (POST /v1/messages).
@@ -31,7 +34,7 @@ type VonageSettings struct {
 	PrivateKey      Secret `koanf:"private_key"`      // PEM
 	From            string `koanf:"from"`             // sender of messages that bring none
 	SignatureSecret Secret `koanf:"signature_secret"` // checks the signature of receipts
-	MaxSegments     int    `koanf:"max_segments"`     // parts of one SMS; 0: as many as 3,200 characters take
+	MaxSegments     int    `koanf:"max_segments"`     // parts of one SMS; 0: as many as the API's longest text takes
 }
 
 // Validate implements Settings.
@@ -89,7 +92,7 @@ func (s *VonageSettings) key() (*rsa.PrivateKey, error) {
 // New implements Settings.
 func (s *VonageSettings) New(_ string, c Common) (ledger.Provider, error) {
 	base := strings.TrimRight(c.BaseURL, "/")
-	common := vonage{settings: *s, callback: c.CallbackURL, rules: smsRules{vonageText, s.MaxSegments}}
+	common := vonage{settings: *s, callback: c.CallbackURL, rules: smsRules{vonageSMSText, s.MaxSegments}}
 	if s.API != vonageMessagesAPI {
 		if base == "" {
 			base = vonageSMSURL
@@ -101,6 +104,7 @@ func (s *VonageSettings) New(_ string, c Common) (ledger.Provider, error) {
 	if base == "" {
 		base = vonageMessagesURL
 	}
+	common.rules.characters = vonageMessagesText
 	p := &vonageMessages{vonage: common, authorization: basic(s.APIKey, s.APISecret)}
 	account := s.APIKey
 	if s.PrivateKey != "" {

@@ -88,6 +88,19 @@ func TestVonage_F23_UnicodeExactlyWhenNeeded(t *testing.T) {
 	}
 }
 
+// The Messages API takes shorter texts than the SMS API.
+func TestVonage_LongestText(t *testing.T) {
+	for api, longest := range map[string]int{vonageSMSAPI: 3200, vonageMessagesAPI: 1000} {
+		p := newVonage(t, VonageSettings{API: api}, Common{}).(ledger.Checker)
+		for n, ok := range map[int]bool{longest: true, longest + 1: false} {
+			err := p.Check(ledger.Event{Message: []byte(`{"text":"` + strings.Repeat("👍", n) + `"}`)})
+			if (err == nil) != ok {
+				t.Errorf("%s: %d characters: %v", api, n, err)
+			}
+		}
+	}
+}
+
 // client-ref has 40 characters. A reference in it leads back to its attempt, however often that was made.
 func TestVonageSMS_ReferenceFitsClientRef(t *testing.T) {
 	for _, number := range []int{1, 999, 1000, 9_999_999} {
