@@ -4,7 +4,7 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 CYCLES      ?= 500
 
-.PHONY: help build run test test-wire crash walk fuzz bench lint vuln tools
+.PHONY: help build run test test-wire mixed crash walk fuzz bench lint vuln tools
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,10 +18,14 @@ run: ## the service on its defaults: sendonce.db, 127.0.0.1:8484, nothing really
 test: tools ## every test, with the race detector, in random order (20 kill cycles included); the largest once more in full size
 	$(GO) test -race -shuffle=on -timeout 20m ./...
 	$(GO) test -count=1 -run 'TestCheck_ManyRows|TestLoop_UrgentPassesABacklog' ./ledger
+	$(GO) test -count=1 -run '^TestMixed' .
 
 test-wire: ## the adapters against the real thing: requests against the providers' own descriptions (Prism, on Node), mails through a Postfix of their own (Debian's)
 	@sh .ci/tools wire
 	$(GO) test ./providers -count=1 -v -run '^TestWire' -wire
+
+mixed: ## 10,000 messages over all providers, a fifth of the requests faulty in every way, with the table
+	$(GO) test . -run '^TestMixed' -v -count=1
 
 crash: tools ## CYCLES (500) kills of the real binary, then the table
 	$(GO) test ./crash -run 'TestCrash$$' -v -count=1 -timeout 80m -cycles $(CYCLES)

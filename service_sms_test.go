@@ -57,8 +57,8 @@ func TestSend_F02_EverySMSProvider(t *testing.T) {
 	}
 }
 
-// gate is the state of a provider's gate.
-func (r *running) gate(name string) string {
+// gates are the states of all providers' gates.
+func (r *running) gates() map[string]string {
 	r.t.Helper()
 	var list struct {
 		Providers []struct {
@@ -71,13 +71,21 @@ func (r *running) gate(name string) string {
 	if err := json.Unmarshal([]byte(r.do(http.MethodGet, "/v1/providers", "").body), &list); err != nil {
 		r.t.Fatal(err)
 	}
+	states := map[string]string{}
 	for _, p := range list.Providers {
-		if p.Name == name {
-			return p.Gate.State
-		}
+		states[p.Name] = p.Gate.State
 	}
-	r.t.Fatalf("there is no provider %s", name)
-	return ""
+	return states
+}
+
+// gate is the state of a provider's gate.
+func (r *running) gate(name string) string {
+	r.t.Helper()
+	state, ok := r.gates()[name]
+	if !ok {
+		r.t.Fatalf("there is no provider %s", name)
+	}
+	return state
 }
 
 // What a provider is known to refuse is a 400 before anything is claimed; what it takes shows its parts.

@@ -57,10 +57,16 @@ func newPlace(t *testing.T, o fake.Options, changes ...string) *place {
 	p.config = settings
 	p.change(changes...)
 	p.change("DIR", p.dir, "URL", url)
-	if err := initLedger(context.Background(), p.load()); err != nil {
-		t.Fatal(err)
-	}
+	p.init()
 	return p
+}
+
+// init makes a new ledger in the folder.
+func (p *place) init() {
+	p.t.Helper()
+	if err := initLedger(context.Background(), p.load()); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // change changes the settings for the next start.

@@ -25,6 +25,10 @@ func refusal(c *call) (status int, code string) {
 			return http.StatusGone, "GONE"
 		}
 		return http.StatusBadRequest, "INVALID_RECIPIENT"
+	case Defer:
+		if c.kind == "hook" {
+			return http.StatusServiceUnavailable, "LATER"
+		}
 	}
 	return 0, ""
 }
@@ -36,6 +40,16 @@ func no(c *call) (status int, body any) {
 	}
 	status, code := refusal(c)
 	return status, envelope(false, nil, map[string]any{"code": code, "message": "the fake was told to"}, 0)
+}
+
+// known turns Defer into Throttle where the provider has no such answer.
+func (c *call) known() {
+	if c.Behaviour != Defer {
+		return
+	}
+	if status, _ := no(c); status == 0 {
+		c.Behaviour = Throttle
+	}
 }
 
 // yes is the answer of a route to an accepted request.

@@ -25,18 +25,20 @@ const (
 	NoCredit      Behaviour = "no_credit"      // 402 INSUFFICIENT_CREDIT
 	Refuse        Behaviour = "refuse"         // 400 in the provider's form; 410 to a webhook
 	Unavailable   Behaviour = "unavailable"    // 503
+	Defer         Behaviour = "defer"          // what the provider calls "not accepted, later" for this message; throttle where it has none
+	Lose          Behaviour = "lose"           // the connection closes without an answer, and nothing goes out
 )
 
 // Behaviours lists all behaviours.
 var Behaviours = []Behaviour{
 	Accept, AcceptSlow, AcceptHang, AcceptReset, AcceptError, AcceptGarbage, AcceptCut, AcceptTwice, AcceptDrop,
-	Throttle, Unauthorized, NoCredit, Refuse, Unavailable,
+	Throttle, Unauthorized, NoCredit, Refuse, Unavailable, Defer, Lose,
 }
 
 // Accepts reports whether the message goes out.
 func (b Behaviour) Accepts() bool {
 	switch b {
-	case Throttle, Unauthorized, NoCredit, Refuse, Unavailable:
+	case Throttle, Unauthorized, NoCredit, Refuse, Unavailable, Defer, Lose:
 		return false
 	}
 	return true

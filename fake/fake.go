@@ -1,7 +1,7 @@
 // Package fake is a provider that misbehaves, for tests, crash runs and the demonstration.
 //
-// It speaks Infrai's batch and single routes, Twilio's, both of Vonage's, SendGrid's, Resend's and FCM's, and takes any POST
-// under /hook/ as a webhook. It hangs, resets, answers 500 after it took the message, cuts its answers and lets kept-alive
+// It speaks Infrai's batch and single routes, Twilio's, both of Vonage's, SendGrid's, Resend's and FCM's, takes any POST under
+// /hook/ as a webhook, and mails over SMTP. It hangs, resets, answers 500 after it took the message, cuts its answers and lets kept-alive
 // connections drop, unless it is told otherwise. Whatever it answers, it counts what a person would have received: each message carries a
 // token, and Received says how often the message with that token went out. A client that keeps the promise
 // "at most one blind send" never makes a count of two.
@@ -10,6 +10,7 @@
 package fake
 
 import (
+	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -73,7 +74,7 @@ type Provider struct {
 	released  chan struct{}
 
 	closed  chan struct{}
-	servers []*http.Server
+	closers []io.Closer
 }
 
 // answered is what a key was used for.

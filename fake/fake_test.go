@@ -70,6 +70,8 @@ func TestBehaviour_SeenByAPlainClient(t *testing.T) {
 		fake.NoCredit:      {status: 402, contains: "INSUFFICIENT_CREDIT"},
 		fake.Refuse:        {status: 400, contains: "INVALID_RECIPIENT"},
 		fake.Unavailable:   {status: 503, contains: "UNAVAILABLE"},
+		fake.Defer:         {status: 429, contains: "RATE_LIMITED"}, // Infrai has no answer of that kind
+		fake.Lose:          {fails: true},
 	}
 	for _, b := range fake.Behaviours {
 		want, ok := cases[b]

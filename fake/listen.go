@@ -32,7 +32,7 @@ func (p *Provider) Listen(address string) (url string, err error) {
 		p.ServeHTTP(w, r)
 	})
 	p.mu.Lock()
-	p.servers = append(p.servers, server)
+	p.closers = append(p.closers, server)
 	p.mu.Unlock()
 	go func() { _ = server.Serve(listener) }() // ends with Close
 	return "http://" + listener.Addr().String(), nil
@@ -55,8 +55,8 @@ func (p *Provider) Close() error {
 		close(p.closed)
 	}
 	var first error
-	for _, s := range p.servers {
-		if err := s.Close(); err != nil && first == nil {
+	for _, c := range p.closers {
+		if err := c.Close(); err != nil && first == nil {
 			first = fmt.Errorf("fake provider: %w", err)
 		}
 	}

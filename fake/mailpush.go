@@ -54,6 +54,7 @@ var fcm = &dialect{
 		no := map[Behaviour]noAs{
 			AcceptError: {500, "INTERNAL"}, Throttle: {429, "QUOTA_EXCEEDED"}, Unauthorized: {401, "UNAUTHENTICATED"},
 			NoCredit: {403, "PERMISSION_DENIED"}, Refuse: {404, "UNREGISTERED"}, Unavailable: {503, "UNAVAILABLE"},
+			Defer: {401, "THIRD_PARTY_AUTH_ERROR"},
 		}[b]
 		detail := map[string]any{"@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError", "errorCode": no.name}
 		return no.status, map[string]any{"error": map[string]any{

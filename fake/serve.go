@@ -110,9 +110,14 @@ func (p *Provider) take(c *call, valid bool) {
 	}
 	c.Token = p.options.Token.FindString(c.texts[0])
 	c.Behaviour = p.choose(c.Token)
-	if !c.Behaviour.Accepts() {
-		return
+	c.known()
+	if c.Behaviour.Accepts() {
+		p.sendOut(c)
 	}
+}
+
+// sendOut sends a call's messages out, unless its key is known. p.mu is held.
+func (p *Provider) sendOut(c *call) {
 	honour := p.options.HonourKeys && c.Key != ""
 	if before, ok := p.known[c.Key]; ok && honour {
 		c.ids = before.ids
@@ -172,6 +177,9 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, c *call) {
 		}
 	case AcceptReset:
 		hijack(w, reset)
+		return
+	case Lose:
+		hijack(w, func(net.Conn) {})
 		return
 	case AcceptGarbage:
 		status, _ := yes(c)

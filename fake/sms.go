@@ -31,7 +31,7 @@ var dialects = map[string]*dialect{
 		no: func(b Behaviour) (int, any) {
 			status, code := pick(b, map[Behaviour][2]int{
 				AcceptError: {500, 20500}, Throttle: {429, 20429}, Unauthorized: {401, 20003}, NoCredit: {403, 20005},
-				Refuse: {400, 21211}, Unavailable: {503, 20503},
+				Refuse: {400, 21211}, Unavailable: {503, 20503}, Defer: {400, 21611},
 			})
 			return status, map[string]any{"code": code, "message": "the fake was told to", "more_info": "", "status": status}
 		},
@@ -60,6 +60,7 @@ var dialects = map[string]*dialect{
 		no: func(b Behaviour) (int, any) {
 			status, code := pick(b, map[Behaviour][2]int{
 				AcceptError: {500, 1030}, Throttle: {429, 1000}, Unauthorized: {401, 0}, NoCredit: {402, 1070}, Refuse: {422, 1170}, Unavailable: {503, 1030},
+				Defer: {422, 1100},
 			})
 			link := "https://developer.vonage.com/api-errors/messages#" + strconv.Itoa(code)
 			if code == 0 {
