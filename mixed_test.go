@@ -40,9 +40,9 @@ var mixedTypes = []struct {
 	without                 []fake.Behaviour
 }{
 	{"infrai", "sms", `{type: infrai, api_key: example-key, repeat_window: 20s, base_url: URL}`, []fake.Behaviour{fake.AcceptTwice}},
-	{"twilio", "sms", `{type: twilio, account_sid: AC00000000000000000000000000000000, auth_token: example-token, from: "+15005550006", base_url: URL}`, nil},
-	{"vonage", "sms", `{type: vonage, api_key: abcd1234, api_secret: example-secret, from: AcmeShip, base_url: URL}`, nil},
-	{"vonage_messages", "sms", `{type: vonage, api: messages, api_key: abcd1234, api_secret: example-secret, from: AcmeShip, base_url: URL}`, nil},
+	{"twilio", "sms", smsTypes["twilio"], nil},
+	{"vonage", "sms", smsTypes["vonage"], nil},
+	{"vonage_messages", "sms", smsTypes["vonage messages"], nil},
 	{"sendgrid", "email", `{type: sendgrid, api_key: example-key, from: "Shop <shop@example.test>", base_url: URL}`, nil},
 	{"resend", "email", `{type: resend, api_key: example-key, from: "Shop <shop@example.test>", repeat_window: 20s, base_url: URL}`, []fake.Behaviour{fake.AcceptTwice}},
 	{"smtp", "email", `{type: smtp, address: "URL", tls: none, from: "Shop <shop@example.test>"}`, []fake.Behaviour{fake.AcceptHang}}, // it waits ten minutes
