@@ -50,6 +50,25 @@ func (x *exchange) refusal(s shape, code string) ledger.Result {
 	return r
 }
 
+// illegible is refusal for a body that is not in the provider's own form: another's, or one that nobody can read to its end.
+func (x *exchange) illegible() ledger.Result {
+	switch {
+	case x.whole:
+		return x.refusal(foreign, "")
+	case !x.whole:
+		return x.refusal(unreadable, "")
+	}
+	return x.unlisted()
+}
+
+// unlisted is what an answer means that no case names. The functions that read answers name each case in full and end with this,
+// so that a case which is forgotten costs a look, and nothing else (mutants_test.go).
+func (x *exchange) unlisted() ledger.Result {
+	r := x.result()
+	r.Reason = ledger.ReasonUnlistedAnswer
+	return r
+}
+
 // bodyDecides reports whether a readable body could have made another outcome of this status.
 func bodyDecides(status int) bool {
 	switch status {
@@ -59,25 +78,24 @@ func bodyDecides(status int) bool {
 	return status >= 200 && status < 500
 }
 
+// statusRule names what is surely a refusal. All else is ambiguous: 408 and 425, and 5xx too, which may follow an acceptance.
 func statusRule(status int, s shape) (ledger.Outcome, ledger.Fault) {
+	refusal := status >= 400 && status <= 499 && status != http.StatusRequestTimeout && status != http.StatusTooEarly
+	outcome, fault := ownRule(status)
 	switch {
 	case status == http.StatusTooManyRequests:
 		return ledger.Deferred, ledger.FaultThrottled
 	case status == http.StatusRequestEntityTooLarge:
 		return ledger.Rejected, ledger.NoFault
-	case status == http.StatusRequestTimeout, status == http.StatusTooEarly:
-		return ledger.Ambiguous, ledger.NoFault
-	case status < 300 || status > 499: // 5xx too: it may follow an acceptance
-		return ledger.Ambiguous, ledger.NoFault
-	case status < 400 || s == foreign:
+	case status >= 300 && status <= 399, refusal && s == foreign:
 		return ledger.Deferred, ledger.FaultUnexpectedReply
-	}
-	outcome, fault := ownRule(status)
-	if s == unreadable && outcome != ledger.Ambiguous {
+	case refusal && s == unreadable && outcome != ledger.Ambiguous:
 		// Whoever wrote it, it is a refusal; only not whose. So the message stays, and a person looks at the provider.
 		return ledger.Deferred, ledger.FaultUnexpectedReply
+	case refusal && s == own:
+		return outcome, fault
 	}
-	return outcome, fault
+	return ledger.Ambiguous, ledger.NoFault
 }
 
 // ownRule reads a 4xx in the provider's own words without a listed code.

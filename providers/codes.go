@@ -55,11 +55,13 @@ func (c Code) Does() string {
 	}
 }
 
-// find returns the row of a code.
-func (t *CodeTable) find(code string) (Code, bool) {
-	for _, c := range t.Codes {
-		if c.Code == code {
-			return c, true
+// find returns the row of the first code that is listed.
+func (t *CodeTable) find(codes ...string) (Code, bool) {
+	for _, code := range codes {
+		for _, c := range t.Codes {
+			if c.Code == code {
+				return c, true
+			}
 		}
 	}
 	return Code{}, false
@@ -74,29 +76,31 @@ func (x *exchange) coded(t *CodeTable, code string) ledger.Result {
 // named is coded for a provider whose codes mean one thing under one status and another under the next: the row of the first
 // listed name counts, and code is what is kept.
 func (x *exchange) named(t *CodeTable, code string, names ...string) ledger.Result {
-	for _, name := range names {
-		if row, ok := t.find(name); ok && bodyDecides(x.status) {
-			r := x.result()
-			r.Code = code
-			return row.about(x.ownSender).apply(r)
-		}
+	row, listed := t.find(names...)
+	listed = listed && bodyDecides(x.status)
+	r := x.unlisted()
+	r.Code = code
+	switch {
+	case listed:
+		return row.about(x.ownSender).apply(r)
+	case !listed:
+		return x.refusal(own, code)
 	}
-	return x.refusal(own, code)
+	return r
 }
 
 // unaccepted says what an answer means that is no yes. refuses: it is an error in the provider's own form; under a status below
 // 400 that is yes and no in one answer, or a redirect.
 func (x *exchange) unaccepted(t *CodeTable, refuses bool, code string) ledger.Result {
 	switch {
+	case refuses && x.status >= 400:
+		return x.coded(t, code)
 	case refuses && x.status < 400:
 		return x.refusal(own, code)
-	case refuses:
-		return x.coded(t, code)
-	case x.whole:
-		return x.refusal(foreign, "")
-	default:
-		return x.refusal(unreadable, "")
+	case !refuses:
+		return x.illegible()
 	}
+	return x.unlisted()
 }
 
 // about is the row as it counts for a message that chose its sender itself, or not.

@@ -93,13 +93,12 @@ func readFCMAnswer(x *exchange) ledger.Result {
 	switch {
 	case x.status == 200 && a.Error == nil:
 		return acceptedAs(x.result(), a.Name)
+	case refused && x.status >= 400:
+		return x.coded(&fcmCodes, a.Error.code())
 	case refused && x.status < 400: // yes and no in one answer, or a redirect
 		return x.refusal(own, a.Error.code())
-	case refused:
-		return x.coded(&fcmCodes, a.Error.code())
-	case x.whole:
-		return x.refusal(foreign, "")
-	default:
-		return x.refusal(unreadable, "")
+	case !refused:
+		return x.illegible()
 	}
+	return x.unlisted()
 }

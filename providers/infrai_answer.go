@@ -41,30 +41,30 @@ func readInfrai(x *exchange) ledger.Result {
 	}
 	var a infraiAnswer
 	readable := x.whole && readJSON(x.body, &a) == nil && a.OK != nil
+	yes := readable && *a.OK
+	no := readable && !*a.OK && given(a.Error)
 	switch {
-	case readable && *a.OK:
+	case yes:
 		return readInfraiOK(x, a)
-	case readable && given(a.Error):
+	case no:
 		return x.coded(&infraiCodes, errorCode(a.Error))
-	case x.whole:
-		return x.refusal(foreign, "")
-	default:
-		return x.refusal(unreadable, "")
+	case !yes && !no:
+		return x.illegible()
 	}
+	return x.unlisted()
 }
 
 func readInfraiOK(x *exchange, a infraiAnswer) ledger.Result {
-	r := x.result()
-	r.Reason = ledger.ReasonUnlistedAnswer
+	r := x.unlisted()
+	yes := x.status >= 200 && x.status <= 299 && !given(a.Error) // else it is yes and no in one answer
 	var data infraiData
-	if x.status < 200 || x.status > 299 || given(a.Error) {
-		return r // yes and no in one answer
-	}
 	if readJSON(a.Data, &data) != nil {
-		r.Reason = ledger.ReasonUnreadableAnswer
+		if yes {
+			r.Reason = ledger.ReasonUnreadableAnswer
+		}
 		return r
 	}
-	if id := messageID(data.SMSID); id != "" && len(data.Results) == 0 {
+	if id := messageID(data.SMSID); yes && id != "" && len(data.Results) == 0 {
 		return accepted(r, id)
 	}
 	var ids []string
@@ -79,16 +79,16 @@ func readInfraiOK(x *exchange, a infraiAnswer) ledger.Result {
 		case failed:
 			refused++
 			r.Code = errorCode(item.Error)
-		case id != "":
+		case !failed && id != "":
 			ids = append(ids, id)
 		}
 	}
 	switch n := len(data.Results); {
-	case n > 0 && len(ids) == n:
+	case yes && n > 0 && len(ids) == n:
 		return accepted(r, ids...)
-	case refused > 0 && len(ids) > 0:
+	case yes && refused > 0 && len(ids) > 0:
 		r.Reason = ledger.ReasonPartial
-	case refused == n && n == 1 && data.Results[0].MessageID == "" && data.Results[0].SMSID == "":
+	case yes && refused == n && n == 1 && data.Results[0].MessageID == "" && data.Results[0].SMSID == "":
 		return listed(r, r.Code)
 	}
 	return r

@@ -67,15 +67,14 @@ func readResend(x *exchange, ownSender bool) ledger.Result {
 	switch {
 	case x.status == http.StatusOK && !refused:
 		return acceptedAs(x.result(), a.ID)
+	case refused && x.status >= 400:
+		return x.named(&resendCodes, plainCode(a.Name), resendNames(x.status, a, ownSender)...)
 	case refused && x.status < 400: // yes and no in one answer, or a redirect
 		return x.refusal(own, plainCode(a.Name))
-	case refused:
-		return x.named(&resendCodes, plainCode(a.Name), resendNames(x.status, a, ownSender)...)
-	case x.whole:
-		return x.refusal(foreign, "")
-	default:
-		return x.refusal(unreadable, "")
+	case !refused:
+		return x.illegible()
 	}
+	return x.unlisted()
 }
 
 // resendNames are the rows that an error may be found under, the most particular first.

@@ -47,16 +47,22 @@ func readSendGrid(x *exchange, ownSender bool) ledger.Result {
 	if r, ok := x.unanswered(); ok {
 		return r
 	}
-	if x.status >= 200 && x.status <= 299 {
-		return acceptedAs(x.result(), x.header.Get("X-Message-Id"))
-	}
 	var a sendGridAnswer
-	if !x.whole {
-		return x.sendGridRefusal(x.refusal(unreadable, ""))
+	yes := x.status >= 200 && x.status <= 299
+	refused := x.whole && readJSON(x.body, &a) == nil && len(a.Errors) > 0 && a.Errors[0].Message != ""
+	switch {
+	case yes:
+		return acceptedAs(x.result(), x.header.Get("X-Message-Id"))
+	case refused:
+		return x.sendGridRefusal(x.sendGridError(a, ownSender))
+	case !refused:
+		return x.sendGridRefusal(x.illegible())
 	}
-	if readJSON(x.body, &a) != nil || len(a.Errors) == 0 || a.Errors[0].Message == "" {
-		return x.sendGridRefusal(x.refusal(foreign, ""))
-	}
+	return x.unlisted()
+}
+
+// sendGridError reads an error in SendGrid's own form.
+func (x *exchange) sendGridError(a sendGridAnswer, ownSender bool) ledger.Result {
 	first, field := a.Errors[0], ""
 	if first.Field != nil && *first.Field != "null" {
 		field = *first.Field
@@ -67,7 +73,7 @@ func readSendGrid(x *exchange, ownSender bool) ledger.Result {
 	if ownSender {
 		names = append([]string{"own " + status + " " + root}, names...)
 	}
-	return x.sendGridRefusal(x.named(&sendGridCodes, plainCode(field), names...))
+	return x.named(&sendGridCodes, plainCode(field), names...)
 }
 
 // sendGridRefusal adds when a throttled account may go on, which SendGrid says in a header of its own.

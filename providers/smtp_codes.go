@@ -92,13 +92,18 @@ func (e *smtpEnd) result() ledger.Result {
 		return ledger.Result{Outcome: ledger.Accepted, Phase: ledger.Answered, Status: e.reply.code, Code: e.reply.enhanced}
 	case e.reply.code != 0:
 		return e.refused()
-	case e.step == atDot:
-		r := ledger.Result{Phase: ledger.Written, Reason: ledger.ReasonNoAnswer, Error: plainError(ledger.Written, e.err)}
-		if errors.Is(e.err, errReply) || errors.Is(e.err, io.ErrUnexpectedEOF) {
-			r.Reason = ledger.ReasonUnreadableAnswer
-		}
-		return r
+	case e.step != atDot:
+		return e.unsent()
 	}
+	r := ledger.Result{Phase: ledger.Written, Reason: ledger.ReasonNoAnswer, Error: plainError(ledger.Written, e.err)}
+	if errors.Is(e.err, errReply) || errors.Is(e.err, io.ErrUnexpectedEOF) {
+		r.Reason = ledger.ReasonUnreadableAnswer
+	}
+	return r
+}
+
+// unsent is an end before the dot, without a reply.
+func (e *smtpEnd) unsent() ledger.Result {
 	r := ledger.Result{
 		Outcome: ledger.Deferred, Phase: ledger.NotWritten, Fault: e.fault(),
 		Error: "not sent: " + string(e.step) + ": " + cause(e.err),
@@ -131,12 +136,10 @@ func (e *smtpEnd) refused() ledger.Result {
 	if row, ok := e.row(); ok {
 		return row.about(e.own).apply(r)
 	}
-	r.Error = "an odd reply at " + string(e.step)
-	if e.step == atDot {
-		r.Reason = ledger.ReasonUnlistedAnswer
-		return r
+	r.Error, r.Reason = "an odd reply at "+string(e.step), ledger.ReasonUnlistedAnswer
+	if e.step != atDot {
+		r.Outcome, r.Fault, r.Reason = ledger.Deferred, ledger.FaultUnexpectedReply, ""
 	}
-	r.Outcome, r.Fault = ledger.Deferred, ledger.FaultUnexpectedReply
 	return r
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -77,15 +78,16 @@ func readVonageSMS(x *exchange) ledger.Result {
 		return r
 	}
 	var a vonageParts
+	readable := x.whole && readJSON(x.body, &a) == nil && a.readable()
 	switch {
-	case !x.whole:
-		return x.refusal(unreadable, "")
-	case readJSON(x.body, &a) != nil || !a.readable():
-		return x.refusal(foreign, "")
-	case !bodyDecides(x.status):
+	case readable && bodyDecides(x.status):
+		return x.parts(a)
+	case readable && !bodyDecides(x.status):
 		return x.refusal(own, a.refused())
+	case !readable:
+		return x.illegible()
 	}
-	return x.parts(a)
+	return x.unlisted()
 }
 
 // readable reports whether every part has a status and none is missing.
@@ -110,40 +112,40 @@ func (a *vonageParts) refused() string {
 
 // parts says what the statuses of all parts mean together.
 func (x *exchange) parts(a vonageParts) ledger.Result {
-	r := x.result()
-	r.Reason = ledger.ReasonUnlistedAnswer
+	r := x.unlisted()
 	var ids []string
-	accept := 0
+	yes, no := 0, 0
 	for _, m := range a.Messages {
-		if m.Status == "0" {
-			accept++
+		switch {
+		case m.Status == "0":
+			yes++
 			if id := messageID(m.ID); id != "" {
 				ids = append(ids, id)
 			}
+		case m.Status != "0":
+			no++
 		}
 	}
 	r.Code = a.refused()
 	switch n := len(a.Messages); {
-	case accept == n && x.status >= 200 && x.status <= 299:
+	case yes == n && x.status >= 200 && x.status <= 299:
 		return accepted(r, ids...)
-	case accept == n: // yes and no in one answer
-	case accept > 0:
+	case yes > 0 && no > 0:
 		r.Reason, r.MessageIDs, r.Error = ledger.ReasonPartial, ids, partsText(a.Messages)
-	default:
+	case no == n:
 		return x.partsRefused(a)
 	}
-	return r
+	return r // also for a yes under another status, which is yes and no in one answer
 }
 
 // partsRefused is the outcome where no part was accepted. Where the parts differ the message as a whole gets the most careful
 // one: what may have been accepted before what was surely not, and what can never be sent before what can be sent later.
 func (x *exchange) partsRefused(a vonageParts) ledger.Result {
-	worst := x.coded(&vonageCodes, plainCode(a.Messages[0].Status))
-	for _, m := range a.Messages[1:] {
-		if r := x.coded(&vonageCodes, plainCode(m.Status)); severity(r.Outcome) > severity(worst.Outcome) {
-			worst = r
-		}
+	results := make([]ledger.Result, len(a.Messages))
+	for i, m := range a.Messages {
+		results[i] = x.coded(&vonageCodes, plainCode(m.Status))
 	}
+	worst := slices.MaxFunc(results, func(a, b ledger.Result) int { return severity(a.Outcome) - severity(b.Outcome) })
 	if len(a.Messages) > 1 {
 		worst.Error = partsText(a.Messages)
 	}

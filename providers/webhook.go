@@ -217,18 +217,19 @@ func readWebhook(x *exchange) ledger.Result {
 		}
 		return r
 	}
+	// A gateway speaks for a receiver that may have taken the message.
+	gateway := x.status == http.StatusBadGateway || x.status == http.StatusGatewayTimeout
+	refusal := x.status >= 400 && x.status <= 599 && x.status != http.StatusGone && !gateway
+	r.Reason = ledger.ReasonUnlistedAnswer
 	switch {
 	case x.status >= 200 && x.status < 300: // the status alone decides, its body may be lost
-		r.Outcome = ledger.Accepted
+		r.Outcome, r.Reason = ledger.Accepted, ""
 	case x.status == http.StatusGone, x.status >= 300 && x.status < 400:
-		r.Outcome = ledger.Rejected
-	case x.status == http.StatusBadGateway, x.status == http.StatusGatewayTimeout,
-		x.status < 200, x.status > 599:
-		r.Reason = ledger.ReasonUnlistedAnswer
-	case x.cut:
+		r.Outcome, r.Reason = ledger.Rejected, ""
+	case refusal && !x.cut:
+		r.Outcome, r.Reason = ledger.Deferred, ""
+	case refusal:
 		r.Reason = ledger.ReasonUnreadableAnswer
-	default:
-		r.Outcome = ledger.Deferred
 	}
 	return r
 }
