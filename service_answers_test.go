@@ -133,9 +133,10 @@ func TestSend_TwiliosTestAnswers(t *testing.T) {
 	r.check()
 }
 
-// What a provider says decides what becomes of a message, and nobody asks it again where it did not surely say no.
+// F22: what a provider says decides what becomes of a message, and nobody asks it again where it did not surely say no.
 func TestSend_WhatTheProvidersSay(t *testing.T) {
 	t.Parallel()
+	const sendGridSettings = `{type: sendgrid, api_key: example-key, from: "shop@example.test", base_url: URL}`
 	const mail = `,"channel":"email","recipient":"ada@customer.example.test","message":{"subject":"Login","text":"x"}`
 	for name, c := range map[string]struct {
 		channel, settings, fixture, members string
@@ -154,9 +155,13 @@ func TestSend_WhatTheProvidersSay(t *testing.T) {
 			"parts 1 to 2 accepted, part 3 refused with status 9",
 		},
 		"SendGrid's yes is empty": {
-			"email", `{type: sendgrid, api_key: example-key, from: "shop@example.test", base_url: URL}`, "sendgrid/accepted_202", mail,
+			"email", sendGridSettings, "sendgrid/accepted_202", mail,
 			"sent", "", "open", "14c5d75ce93.dfd.64b469", "",
 		},
+		"SendGrid's yes without an id": {"email", sendGridSettings, "sendgrid/accepted_202_no_id", mail, "sent", "", "open", "", ""},
+		"SendGrid's yes with a page":   {"email", sendGridSettings, "sendgrid/accepted_202_html", mail, "sent", "", "open", "m1Canary-aB_9.x", ""},
+		"an empty 400 is nobody's":     {"email", sendGridSettings, "sendgrid/deferred_400_empty", mail, "claimed", "provider_paused", "paused", "", ""},
+		"a mail that is too large":     {"email", sendGridSettings, "sendgrid/rejected_413_nginx", mail, "failed", "rejected", "open", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
