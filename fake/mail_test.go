@@ -79,8 +79,9 @@ func TestMail_SeenByAPlainClient(t *testing.T) {
 }
 
 func TestMail_OneConnectionCarriesSeveral(t *testing.T) {
-	var seen []string
-	p := fake.New(fake.Options{WellBehaved: true, OnRequest: func(r fake.Request) { seen = append(seen, r.Token+" "+string(r.Behaviour)) }})
+	seen := make(chan string, 3)
+	p := fake.New(fake.Options{WellBehaved: true, OnRequest: func(r fake.Request) { seen <- r.Token + " " + string(r.Behaviour) }})
+	defer func() { _ = p.Close() }()
 	address, err := p.ListenSMTP("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -111,12 +112,13 @@ func TestMail_OneConnectionCarriesSeveral(t *testing.T) {
 		}
 		ends = append(ends, end)
 	}
-	_ = p.Close()
 	if want := []string{"250", "550", "EOF"}; !slices.Equal(ends, want) {
 		t.Errorf("ended with %q, want %q", ends, want)
 	}
-	if want := []string{"tok_a accept", "tok_b refuse", "tok_c accept_drop"}; !slices.Equal(seen, want) {
-		t.Errorf("saw %q, want %q", seen, want)
+	for _, want := range []string{"tok_a accept", "tok_b refuse", "tok_c accept_drop"} {
+		if got := <-seen; got != want {
+			t.Errorf("saw %q, want %q", got, want)
+		}
 	}
 	if p.Received("tok_a") != 1 || p.Received("tok_c") != 1 || p.Received("tok_b") != 0 {
 		t.Errorf("counts %v", p.Counts())
