@@ -1,11 +1,11 @@
--- The ledger of sendonce, version 1: one SQLite file, to be read as documentation.
+-- The ledger of sendonce, version 2: one SQLite file, to be read as documentation.
 --
 -- Times end in _at and are Unix milliseconds UTC. Whoever runs the SQL gives them; SQL never asks for the time.
 -- For readable ones: SELECT * FROM readable WHERE event_id = 'evt_2291';
 -- The rules stand here a second time, after ledger/state.go, so that no other program can break them unseen.
 -- Lists of words are written as OR or CASE: an IN list of more than two builds a temporary tree on every insert.
 PRAGMA application_id = 1397641300; -- 'SNDT'
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 -- What this file is. ledger_id and generation stand in the lock file beside it as well. A ledger that is older than its
 -- lock file, or has none, was restored or moved: its open rows are never sent blindly.

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
 
@@ -29,16 +30,15 @@ type service struct {
 	ln     net.Listener
 }
 
-// ballast is never touched, so it takes no memory; but Go counts it as living, and collects when the heap is twice what lives. What
-// really lives is small, some 10 to 20 MB, and would be collected dozens of times a second under load. A large heap is collected
-// as ever.
-var ballast []byte
-
+// ballastBytes are never touched, so they take no memory; but Go counts them as living, and collects when the heap is twice what
+// lives. What really lives is small, some 10 to 20 MB, and would be collected dozens of times a second under load. A large heap is
+// collected as ever.
 const ballastBytes = 32 << 20
 
 // serve runs the service until ctx is done and everything in flight has ended.
 func serve(ctx context.Context, c config.Config) error {
-	ballast = make([]byte, ballastBytes)
+	ballast := make([]byte, ballastBytes)
+	defer runtime.KeepAlive(ballast)
 	log.SetOutput(io.Discard) // net/http prints bytes of unasked answers there, and they may hold content
 	s, err := start(ctx, c, newLog(c.Log))
 	if err != nil {

@@ -103,7 +103,7 @@ func smsTexts(longest int) map[string]string {
 		"umlauts":             `{"text":"Grüße aus Köln"}`,
 		"Cyrillic":            `{"text":"` + strings.Repeat("ж", 71) + `"}`,
 		"emoji":               `{"text":"👍🏽 done"}`,
-		"right to left":       `{"text":"‏שלום مرحبا"}`,
+		"right to left":       `{"text":"\u200fשלום مرحبا"}`,
 		"longest":             `{"text":"` + strings.Repeat("a", longest) + `"}`,
 		"longest, unicode":    `{"text":"` + strings.Repeat("👍", longest) + `"}`,
 		"from a number":       `{"text":"x","from":"+15005550006"}`,

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	_ "embed" // the statements of the migrations
 	"errors"
 	"fmt"
 )
@@ -14,8 +15,11 @@ type migration struct {
 	sql     string
 }
 
-// migrations of sendonce, in order. Version 1 is the first: none yet.
-func migrations() []migration { return nil }
+//go:embed migrate_2.sql
+var toVersion2 string
+
+// migrations of sendonce, in order. Version 1 is the first.
+func migrations() []migration { return []migration{{2, toVersion2}} }
 
 // migrate leads a file to the newest version. Foreign keys are off meanwhile, so that a table may be rebuilt, and checked
 // before the commit.

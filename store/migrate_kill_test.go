@@ -53,7 +53,7 @@ func TestMigrate_F38_KilledInTheMiddle(t *testing.T) {
 		t.Errorf("a second start meanwhile: %v", err)
 	}
 	kill()
-	if version, after := versionOf(t, visit(t, o)); version != 1 || after != before {
+	if version, after := versionOf(t, visit(t, o)); version != schemaVersion || after != before {
 		t.Fatalf("version %d, another schema: %v", version, after != before)
 	}
 	served(t, withMigrations(o, "CREATE TABLE half (a INTEGER) STRICT;"), func(s *Store) {
@@ -62,7 +62,7 @@ func TestMigrate_F38_KilledInTheMiddle(t *testing.T) {
 		}
 		claimed(t, s, claimOf(2))
 	})
-	if version, after := versionOf(t, visit(t, o)); version != 2 || !strings.Contains(after, "CREATE TABLE half (a INTEGER) STRICT") {
+	if version, after := versionOf(t, visit(t, o)); version != schemaVersion+1 || !strings.Contains(after, "CREATE TABLE half (a INTEGER) STRICT") {
 		t.Errorf("version %d", version)
 	}
 }

@@ -55,7 +55,7 @@ func TestMigrate_LeadsAnOldLedgerToTheNewestVersion(t *testing.T) {
 		}
 		claimed(t, s, claimOf(2))
 	})
-	if version, schema := versionOf(t, visit(t, o)); version != 3 || !strings.Contains(schema, "CREATE TABLE more") {
+	if version, schema := versionOf(t, visit(t, o)); version != schemaVersion+2 || !strings.Contains(schema, "CREATE TABLE more") {
 		t.Fatalf("version %d", version)
 	}
 	served(t, newer, func(s *Store) { claimed(t, s, claimOf(3)) }) // nothing is done twice
@@ -81,7 +81,7 @@ func TestMigrate_AFailureLeavesTheOldSchema(t *testing.T) {
 			if _, err := Open(withMigrations(o, list...)); err == nil {
 				t.Fatal("it opened")
 			}
-			if version, after := versionOf(t, visit(t, o)); version != 1 || after != before {
+			if version, after := versionOf(t, visit(t, o)); version != schemaVersion || after != before {
 				t.Fatalf("version %d, another schema: %v", version, after != before)
 			}
 			served(t, o, func(s *Store) {
@@ -102,7 +102,7 @@ func TestMigrate_GoesOnAfterAKill(t *testing.T) {
 	mustExec(t, db, "BEGIN IMMEDIATE")
 	mustExec(t, db, "CREATE TABLE half (a INTEGER, b TEXT)")
 	mustExec(t, db, "INSERT INTO half SELECT 1, hex(zeroblob(3000)) FROM sqlite_schema")
-	mustExec(t, db, "PRAGMA user_version = 2")
+	mustExec(t, db, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion+1))
 	killed := options(t)
 	copyLedger(t, o, killed, "", "-wal", ".lock")
 	if info, err := os.Stat(killed.Path + "-wal"); err != nil || info.Size() == 0 {
@@ -110,7 +110,7 @@ func TestMigrate_GoesOnAfterAKill(t *testing.T) {
 	}
 	mustExec(t, db, "ROLLBACK")
 	served(t, withMigrations(killed, "CREATE TABLE half (a INTEGER)"), func(s *Store) { priorOf(t, s, claimOf(1)) })
-	if version, _ := versionOf(t, visit(t, killed)); version != 2 {
+	if version, _ := versionOf(t, visit(t, killed)); version != schemaVersion+1 {
 		t.Fatalf("version %d", version)
 	}
 }

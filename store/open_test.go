@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -124,7 +125,7 @@ func TestOpen_LeavesANewerLedgerUntouched(t *testing.T) {
 	o := created(t)
 	s := opened(t, o)
 	claimed(t, s, claimOf(1))
-	mustExec(t, visit(t, o), "PRAGMA user_version = 2") // stands in the log only
+	mustExec(t, visit(t, o), fmt.Sprintf("PRAGMA user_version = %d", schemaVersion+1)) // stands in the log only
 	killed := options(t)
 	copyLedger(t, o, killed, "", "-wal", ".lock")
 	if err := s.Shutdown(); err != nil {

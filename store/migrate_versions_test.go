@@ -1,0 +1,77 @@
+package store
+
+import (
+	"database/sql"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sendonce/ledger"
+)
+
+// sentInVersion1 is a sent row of the first version, whose answer had two message ids.
+const sentInVersion1 = `INSERT INTO notifications (id, source, dedupe_key, recipe, source_in_key, event_id, channel, provider, pinned, lane, state,
+ next_action, due_at, claimed_at, updated_at)
+VALUES (x'01890000000070008000000000000001', '', 'k1', 'given', 0, 'e1', 'sms', 'p', 0, 1, 'claimed', 'send', 1, 1, 1);
+INSERT INTO contents VALUES (1, '+14155550142', '+14155550142', '{"text":"x"}', NULL, zeroblob(16));
+UPDATE notifications SET state = 'sending', next_action = NULL, due_at = NULL, attempt_count = 1, version = 2 WHERE seq = 1;
+INSERT INTO attempts (notification, number, kind, provider, account, request_hash, started_at)
+VALUES (1, 1, 'send', 'p', zeroblob(8), zeroblob(16), 2);
+UPDATE attempts SET ended_at = 3, outcome = 'accepted', phase = 'answered', message_id = 'm1' WHERE notification = 1;
+UPDATE notifications SET state = 'sent', message_id = 'm1', confirmed_at = 3, version = 3 WHERE seq = 1;
+INSERT INTO message_ids VALUES ('m1', 'p', 1, 1), ('m2', 'p', 1, 1);`
+
+// F38: a ledger of each earlier version is led to the very schema of today, with its rows.
+func TestMigrate_F38_FromVersion1(t *testing.T) {
+	today := created(t)
+	old := options(t)
+	text, err := os.ReadFile("../testdata/schemas/1.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old.Schema, old.hooks.version = string(text), 1
+	if err := Create(old); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := visit(t, old).Exec(sentInVersion1); err != nil {
+		t.Fatal(err)
+	}
+	old.Schema, old.hooks.version = today.Schema, 0
+	served(t, old, func(s *Store) {
+		if s.Condition().Restored {
+			t.Error("a migration looks like an old copy")
+		}
+		for _, id := range []string{"m1", "m2"} {
+			page, err := s.List(t.Context(), ledger.Filter{MessageID: id, Limit: 10})
+			if err != nil || len(page.Rows) != 1 {
+				t.Fatalf("%d rows under %s (%v)", len(page.Rows), id, err)
+			}
+			want := []ledger.MessageID{{ID: "m1", Provider: "p", Seq: 1, Number: 1}, {ID: "m2", Provider: "p", Seq: 1, Number: 1}}
+			if ids := record(t, s, page.Rows[0].ID).MessageIDs; !slices.Equal(ids, want) {
+				t.Errorf("message ids %v, want %v", ids, want)
+			}
+		}
+		n := taken(t, s, claimed(t, s, claimOf(2))[0])
+		closed(t, s, n, ledger.Accepted, toSent, "m3")
+	})
+	version, schema := plainSchema(t, visit(t, old))
+	wantVersion, want := plainSchema(t, visit(t, today))
+	if version != wantVersion || !slices.Equal(schema, want) {
+		t.Errorf("version %d is not version %d:\n%s\n---\n%s", version, wantVersion, strings.Join(schema, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+var commentOrBlanks = regexp.MustCompile(`--[^\n]*|\s+`)
+
+// plainSchema is the schema without comments and line ends.
+func plainSchema(t *testing.T, db *sql.DB) (int, []string) {
+	version, schema := versionOf(t, db)
+	list := strings.Split(schema, ";\n")
+	for i, s := range list {
+		list[i] = strings.TrimSpace(commentOrBlanks.ReplaceAllString(s, " "))
+		list[i] = strings.Join(strings.Fields(list[i]), " ")
+	}
+	return version, list
+}
