@@ -4,20 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"sendonce/fake"
 )
-
-// mixedLine is what the table says of one provider.
-type mixedLine struct {
-	requests int // that its fake read
-	outcomes map[string]int
-	states   map[string]int // of the rows that ended with it
-	got      map[int]int    // rows by how often their message was received
-	lost     int            // rows that are sent, and nobody got them
-	late     int            // attempts that timed out although the fake answered
-}
 
 // judge holds each row against what the fakes saw of it, and counts.
 func (w *mixedWorld) judge(rows []mixedRow) string {
@@ -112,7 +101,8 @@ func (w *mixedWorld) agrees(name string, l *mixedLine, rows []mixedRow) {
 	}
 	total := len(w.fakes[name].Accepted())
 	if written != l.requests || total != known+out {
-		w.t.Errorf("%s: the ledger counts %d requests and %d messages that are known or found to be out, the fake %d and %d", name, written, known+out, l.requests, total)
+		w.t.Errorf("%s: the ledger counts %d requests and %d messages that are known or found to be out, the fake %d and %d",
+			name, written, known+out, l.requests, total)
 	}
 }
 
@@ -210,40 +200,4 @@ func mixedOutcomes(provider string, b fake.Behaviour) []string {
 		}
 	}
 	return []string{"ambiguous"}
-}
-
-func mixedTable(lines map[string]*mixedLine) string {
-	var b strings.Builder
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(t, "provider\trequests\taccepted\trejected\tdeferred\tambiguous\t|\trows\tsent\tfailed\tambiguous\t|\treceived once\ttwice\tlost\t")
-	var sum [13]int
-	names := make([]string, 0, len(lines))
-	for name := range lines {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		l := lines[name]
-		rows, twice := 0, 0
-		for times, n := range l.got {
-			if rows += n; times > 1 {
-				twice += n
-			}
-		}
-		counts := []int{
-			l.requests, l.outcomes["accepted"], l.outcomes["rejected"], l.outcomes["deferred"], l.outcomes["ambiguous"],
-			rows, l.states["sent"], l.states["failed"], l.states["ambiguous"], l.got[1], twice, l.lost,
-		}
-		for i, n := range counts {
-			sum[i] += n
-		}
-		mixedRowOf(t, name, counts)
-	}
-	mixedRowOf(t, "all", sum[:12])
-	_ = t.Flush()
-	return b.String()
-}
-
-func mixedRowOf(t *tabwriter.Writer, name string, n []int) {
-	_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t|\t%d\t%d\t%d\t%d\t|\t%d\t%d\t%d\t\n", name, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11])
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // mixedSize is how many messages the mixed run sends.
-var mixedSize = map[bool]int{false: 10_000, true: 900}[raced]
+var mixedSize = map[bool]int{false: 10_000, true: 600}[raced]
 
 // mixedWorld is a service with a provider of each type, each with a fake of its own that counts what a person would have got.
 type mixedWorld struct {
@@ -44,10 +44,13 @@ var mixedTypes = []struct {
 	{"vonage", "sms", smsTypes["vonage"], nil},
 	{"vonage_messages", "sms", smsTypes["vonage messages"], nil},
 	{"sendgrid", "email", `{type: sendgrid, api_key: example-key, from: "Shop <shop@example.test>", base_url: URL}`, nil},
-	{"resend", "email", `{type: resend, api_key: example-key, from: "Shop <shop@example.test>", repeat_window: 20s, base_url: URL}`, []fake.Behaviour{fake.AcceptTwice}},
-	{"smtp", "email", `{type: smtp, address: "URL", tls: none, from: "Shop <shop@example.test>"}`, []fake.Behaviour{fake.AcceptHang}}, // it waits ten minutes
+	{"resend", "email", `{type: resend, api_key: example-key, from: "Shop <shop@example.test>", repeat_window: 20s, base_url: URL}`,
+		[]fake.Behaviour{fake.AcceptTwice}},
+	{"smtp", "email", `{type: smtp, address: "URL", tls: none, from: "Shop <shop@example.test>"}`,
+		[]fake.Behaviour{fake.AcceptHang}}, // it waits ten minutes
 	{"fcm", "push", `{type: fcm, credentials: CREDENTIALS, base_url: URL}`, nil},
-	{"hooks", "webhook", `{type: webhook, secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw, urls: ["URL/hook/"], allow_private: ["127.0.0.0/8"], dedupes: true, repeat_window: 20s}`,
+	{"hooks", "webhook", `{type: webhook, secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw, urls: ["URL/hook/"], allow_private: ["127.0.0.0/8"], ` +
+		`dedupes: true, repeat_window: 20s}`,
 		[]fake.Behaviour{fake.AcceptError}},
 }
 
@@ -103,11 +106,13 @@ func newMixedWorld(t *testing.T) *mixedWorld {
 			w.exhausted++
 		}
 		channels[kind.channel] = append(channels[kind.channel], kind.name)
-		p.config += "  " + kind.name + ": " + strings.NewReplacer("URL", url, "CREDENTIALS", serviceAccount(t, url+fake.TokenPath)).Replace(kind.settings) + "\n"
+		change := strings.NewReplacer("URL", url, "CREDENTIALS", serviceAccount(t, url+fake.TokenPath))
+		p.config += "  " + kind.name + ": " + change.Replace(kind.settings) + "\n"
 		w.hook = url + "/hook/" // the last is the receiver of webhooks
 	}
+	noTLS := strings.Replace(strings.TrimSuffix(w.hook, "/hook/"), "http:", "https:", 1)
 	for name, settings := range mixedOff {
-		p.config += "  " + name + ": " + strings.ReplaceAll(settings, "URL", "https"+strings.TrimPrefix(strings.TrimSuffix(w.hook, "/hook/"), "http")) + "\n"
+		p.config += "  " + name + ": " + strings.ReplaceAll(settings, "URL", noTLS) + "\n"
 	}
 	p.config += "channels:\n"
 	for _, name := range slices.Sorted(maps.Keys(channels)) {

@@ -44,7 +44,8 @@ func TestMutants_AForgottenCaseEndsAmbiguous(t *testing.T) {
 	if len(m.mutants) < 60 {
 		t.Fatalf("only %d mutants: the search for them is broken", len(m.mutants))
 	}
-	add("mutants_live.go", fmt.Appendf(nil, "package providers\n\nvar forgotten = -1\n\nfunc live(n int) bool { return n != forgotten }\n\nvar mutants = %#v\n", m.mutants))
+	const live = "package providers\n\nvar forgotten = -1\n\nfunc live(n int) bool { return n != forgotten }\n\nvar mutants = %#v\n"
+	add("mutants_live.go", fmt.Appendf(nil, live, m.mutants))
 	text, err := json.Marshal(overlay)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +54,8 @@ func TestMutants_AForgottenCaseEndsAmbiguous(t *testing.T) {
 	if err := os.WriteFile(list, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("go", "test", "-overlay", list, "-tags", "mutants", "-vet=off", "-count=1", "-v", "-run", "^TestForgotten$", ".").CombinedOutput()
+	inner := exec.Command("go", "test", "-overlay", list, "-tags", "mutants", "-vet=off", "-count=1", "-v", "-run", "^TestForgotten$", ".")
+	out, err := inner.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v", err)
 	}
