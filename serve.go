@@ -33,7 +33,7 @@ type service struct {
 // ballastBytes are never touched, so they take no memory; but Go counts them as living, and collects when the heap is twice what
 // lives. What really lives is small, some 10 to 20 MB, and would be collected dozens of times a second under load. A large heap is
 // collected as ever.
-const ballastBytes = 32 << 20
+const ballastBytes = 16 << 20
 
 // serve runs the service until ctx is done and everything in flight has ended.
 func serve(ctx context.Context, c config.Config) error {
