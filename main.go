@@ -71,7 +71,8 @@ func codes() []cli.Codes {
 		c := cli.Codes{Type: kind, Source: table.Source}
 		for _, row := range table.Codes {
 			c.Codes = append(c.Codes, cli.Code{
-				Code: row.Code, Outcome: row.Outcome.String(), Fault: string(row.Fault), Reason: string(row.Reason), Does: row.Does(), Means: row.Means,
+				Code: row.Code, Outcome: row.Outcome.String(), Fault: string(row.Fault), Reason: string(row.Reason),
+				Sender: row.Sender, Does: row.Does(), Means: row.Means,
 			})
 		}
 		out = append(out, c)

@@ -55,8 +55,9 @@ type Codes struct {
 type Code struct {
 	Code    string `json:"code"`
 	Outcome string `json:"outcome"`
-	Fault   string `json:"fault,omitempty"`  // of the whole provider, which closes its gate
-	Reason  string `json:"reason,omitempty"` // with ambiguous
+	Fault   string `json:"fault,omitempty"`               // of the whole provider, which closes its gate
+	Reason  string `json:"reason,omitempty"`              // with ambiguous
+	Sender  bool   `json:"own_sender_rejected,omitempty"` // a message that chose its sender itself is rejected instead
 	Means   string `json:"means"`
 	Does    string `json:"-"` // outcome, fault and reason in words
 }

@@ -171,6 +171,7 @@ func TestProviders_Codes(t *testing.T) {
 		{Type: "a", Source: "a's page", Codes: []Code{
 			{Code: "21211", Outcome: "rejected", Does: "rejected", Means: "no number"},
 			{Code: "20429", Outcome: "deferred", Fault: "throttled", Does: "deferred, gate slowed (throttled)", Means: "too many"},
+			{Code: "21212", Outcome: "deferred", Fault: "account", Sender: true, Does: "deferred", Means: "sender"},
 		}},
 		{Type: "b", Source: "b's page", Codes: []Code{{Code: "5", Outcome: "ambiguous", Reason: "partial", Does: "ambiguous (partial)", Means: "some"}}},
 	}}
@@ -178,11 +179,13 @@ func TestProviders_Codes(t *testing.T) {
 TYPE  CODE   OUTCOME                            MEANS
 a     21211  rejected                           no number
 a     20429  deferred, gate slowed (throttled)  too many
+a     21212  deferred                           sender
 b     5      ambiguous (partial)                some
 `, "docs/providers.md")
 	expect(t, runWith(t, nil, svc, "", "providers", "--codes", "--json"), ExitDone, `
 {"types":[{"type":"a","source":"a's page","codes":[{"code":"21211","outcome":"rejected","means":"no number"},`+
-		`{"code":"20429","outcome":"deferred","fault":"throttled","means":"too many"}]},`+
+		`{"code":"20429","outcome":"deferred","fault":"throttled","means":"too many"},`+
+		`{"code":"21212","outcome":"deferred","fault":"account","own_sender_rejected":true,"means":"sender"}]},`+
 		`{"type":"b","source":"b's page","codes":[{"code":"5","outcome":"ambiguous","reason":"partial","means":"some"}]}]}
 `)
 	expect(t, runWith(t, nil, svc, "", "providers", "--codes", "--url", "http://127.0.0.1:1"), ExitUsage, "", "--url")

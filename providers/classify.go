@@ -13,7 +13,7 @@ import (
 type shape uint8
 
 const (
-	unreadable shape = iota // cut or too long: nobody can say
+	unreadable shape = iota // cut, too long, or saying a thing twice: nobody can say
 	foreign                 // whole, and not in the provider's form: a captive portal, a wrong base URL
 	own                     // the provider's own form of an error
 )
@@ -53,9 +53,9 @@ func (x *exchange) refusal(s shape, code string) ledger.Result {
 // illegible is refusal for a body that is not in the provider's own form: another's, or one that nobody can read to its end.
 func (x *exchange) illegible() ledger.Result {
 	switch {
-	case x.whole:
+	case x.whole && !x.twice:
 		return x.refusal(foreign, "")
-	case !x.whole:
+	case !x.whole || x.twice:
 		return x.refusal(unreadable, "")
 	}
 	return x.unlisted()
@@ -160,14 +160,6 @@ func plainCode(s string) string {
 		return ""
 	}
 	return s
-}
-
-// acceptedAs is a yes with the id that came along; one that cannot be an id is none.
-func acceptedAs(r ledger.Result, id string) ledger.Result {
-	if id = messageID(id); id == "" {
-		return accepted(r)
-	}
-	return accepted(r, id)
 }
 
 // messageID keeps a provider's id if it can be one.

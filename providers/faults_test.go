@@ -30,6 +30,11 @@ var (
 		"vonage_messages": {reason: ledger.ReasonUnreadableAnswer}, // its yes is a 202
 		"":                {outcome: ledger.Accepted},
 	}
+	// noYes is a 200 with a whole body that is nobody's yes, emptyYes one without a body.
+	noYes    = map[string]expected{"webhook": {outcome: ledger.Accepted}, "": {reason: ledger.ReasonUnreadableAnswer}}
+	emptyYes = map[string]expected{
+		"webhook": {outcome: ledger.Accepted}, "sendgrid": {outcome: ledger.Accepted}, "": {reason: ledger.ReasonUnreadableAnswer},
+	}
 )
 
 // noHTTP is the error of bytes that net/http refuses; a time-out would say so.
@@ -89,8 +94,8 @@ func TestSend_FaultsAfterTheRequest(t *testing.T) {
 		"endless 1xx":    {forever("", "HTTP/1.1 102 Processing\r\nX-A: b\r\n\r\n"), noSense, noHTTP},
 		"endless body":   {forever("HTTP/1.1 200 OK\r\n\r\n", strings.Repeat("z", 4096)), statusOnly, ""},
 		"endless chunks": {forever("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "4\r\nzzzz\r\n"), statusOnly, ""},
-		"gzip bomb":      {write(bomb()), statusOnly, ""},
-		"two answers":    {write(strings.Repeat("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 2)), statusOnly, ""},
+		"gzip bomb":      {write(bomb()), noYes, ""},
+		"two answers":    {write(strings.Repeat("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 2)), emptyYes, ""},
 		"length twice":   {write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"), noSense, noHTTP},
 		"switch and silence": {func(c net.Conn) {
 			write("HTTP/1.1 101 Go\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")(c)

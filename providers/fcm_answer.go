@@ -1,6 +1,8 @@
 package providers
 
 import (
+	"encoding/json"
+	"net/http"
 	"strings"
 	"time"
 
@@ -46,8 +48,8 @@ func (*FCMSettings) Codes() CodeTable { return fcmCodes }
 
 // fcmAnswer is every answer's form: {"name"} of a yes, {"error": {"code", "message", "status", "details"}} of an error.
 type fcmAnswer struct {
-	Name  string    `json:"name"`
-	Error *fcmError `json:"error"`
+	Name  json.RawMessage `json:"name"`
+	Error json.RawMessage `json:"error"`
 }
 
 type fcmError struct {
@@ -56,6 +58,14 @@ type fcmError struct {
 		Type      string `json:"@type"`
 		ErrorCode string `json:"errorCode"`
 	} `json:"details"`
+}
+
+// error is the error that an answer carries; its zero value: none, or none in FCM's form.
+func (a *fcmAnswer) error(x *exchange) (e fcmError) {
+	if !given(a.Error) || x.readPart(a.Error, &e) != nil {
+		return fcmError{}
+	}
+	return e
 }
 
 // code is what an error says: FCM's own code where there is one, since the status misleads (UNREGISTERED comes with several).
@@ -85,20 +95,16 @@ func readFCMAnswer(x *exchange) ledger.Result {
 	if r, ok := x.unanswered(); ok {
 		return r
 	}
-	var a fcmAnswer
-	if !x.whole || readJSON(x.body, &a) != nil {
-		a = fcmAnswer{}
-	}
-	refused := a.Error != nil && a.Error.Status != ""
+	a := readAnswer[fcmAnswer](x)
+	e := a.error(x)
+	yes, made, refused := x.status == http.StatusOK, anyGiven(a.Name), e.Status != ""
 	switch {
-	case x.status == 200 && a.Error == nil:
-		return acceptedAs(x.result(), a.Name)
-	case refused && x.status >= 400:
-		return x.coded(&fcmCodes, a.Error.code())
-	case refused && x.status < 400: // yes and no in one answer, or a redirect
-		return x.refusal(own, a.Error.code())
-	case !refused:
-		return x.illegible()
+	case yes:
+		return x.accepted(a.Name, e.code(), a.Error)
+	case !yes && made:
+		return x.contradicts(e.code())
+	case !yes && !made:
+		return x.unaccepted(&fcmCodes, refused, e.code())
 	}
 	return x.unlisted()
 }

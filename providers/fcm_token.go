@@ -152,7 +152,7 @@ func (t *tokenTrip) oauthError() string {
 	var a struct {
 		Error string `json:"error"`
 	}
-	if !t.x.whole || readJSON(t.x.body, &a) != nil {
+	if t.x.read(&a) != nil {
 		return ""
 	}
 	return plainCode(a.Error)

@@ -9,7 +9,7 @@ import (
 // infraiAnswer is the envelope of every answer: {"ok", "data", "error", "metadata"}. The batch route names its
 // ids data.results[].message_id, the single route data.sms_id.
 type infraiAnswer struct {
-	OK    *bool           `json:"ok"`
+	OK    json.RawMessage `json:"ok"`
 	Data  json.RawMessage `json:"data"`
 	Error json.RawMessage `json:"error"`
 }
@@ -39,26 +39,57 @@ func readInfrai(x *exchange) ledger.Result {
 	if r, ok := x.unanswered(); ok {
 		return r
 	}
-	var a infraiAnswer
-	readable := x.whole && readJSON(x.body, &a) == nil && a.OK != nil
-	yes := readable && *a.OK
-	no := readable && !*a.OK && given(a.Error)
+	a := readAnswer[infraiAnswer](x)
+	ok := string(a.OK)
+	yes, made := ok == "true", x.infraiMade(a.Data)
+	no := ok == "false" && given(a.Error)
 	switch {
 	case yes:
 		return readInfraiOK(x, a)
-	case no:
+	case !yes && made:
+		return x.contradicts(errorCode(a.Error))
+	case no && !made:
 		return x.coded(&infraiCodes, errorCode(a.Error))
-	case !yes && !no:
+	case !yes && !no && !made:
 		return x.illegible()
 	}
 	return x.unlisted()
+}
+
+// infraiMade reports whether the data names a message that was made, whatever stands beside it.
+func (x *exchange) infraiMade(raw json.RawMessage) bool {
+	type ids struct {
+		MessageID json.RawMessage `json:"message_id"`
+		SMSID     json.RawMessage `json:"sms_id"`
+	}
+	var data struct {
+		ids
+		Results json.RawMessage `json:"results"`
+	}
+	if x.readPart(raw, &data) != nil {
+		return false
+	}
+	if anyGiven(data.MessageID, data.SMSID) {
+		return true
+	}
+	var items []json.RawMessage
+	if x.readPart(data.Results, &items) != nil {
+		return false
+	}
+	for _, raw := range items {
+		var item ids
+		if x.readPart(raw, &item) == nil && anyGiven(item.MessageID, item.SMSID) {
+			return true
+		}
+	}
+	return false
 }
 
 func readInfraiOK(x *exchange, a infraiAnswer) ledger.Result {
 	r := x.unlisted()
 	yes := x.status >= 200 && x.status <= 299 && !given(a.Error) // else it is yes and no in one answer
 	var data infraiData
-	if readJSON(a.Data, &data) != nil {
+	if x.readPart(a.Data, &data) != nil {
 		if yes {
 			r.Reason = ledger.ReasonUnreadableAnswer
 		}

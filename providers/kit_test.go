@@ -106,7 +106,7 @@ var kits = []kit{
 	},
 	{
 		name: "sendgrid", base: "http://127.0.0.1", keyless: true, yes: answer{202, ""}, order: orderMail,
-		read: func(x *exchange) ledger.Result { return readSendGrid(x, false) },
+		read: readSendGrid,
 		make: func(t *testing.T, c Common) ledger.Provider {
 			c.RepeatWindow = 0
 			return build(t, &SendGridSettings{APIKey: testKey, From: testSender, Category: "sendonce"}, c)
@@ -114,7 +114,7 @@ var kits = []kit{
 	},
 	{
 		name: "resend", base: "http://127.0.0.1", yes: answer{200, `{"id":"49a3999c-0ce1-4ea6-ab68-afcd6dc2e794"}`}, order: orderMail,
-		read: func(x *exchange) ledger.Result { return readResend(x, false) },
+		read: readResend,
 		make: func(t *testing.T, c Common) ledger.Provider {
 			return build(t, &ResendSettings{APIKey: testKey, From: testSender}, c)
 		},

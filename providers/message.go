@@ -43,7 +43,7 @@ func readText(message []byte, limit int) (textMessage, error) {
 	return m, nil
 }
 
-// readJSON reads what somebody else wrote, as leniently as encoding/json does and in a third of its time.
+// readJSON reads a message or a setting, as leniently as encoding/json does and in a third of its time.
 func readJSON(b []byte, to any) error {
 	return jsonv2.Unmarshal(b, to, lenient)
 }

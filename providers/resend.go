@@ -186,7 +186,6 @@ func (p *resend) mail(o ledger.Order, m mailMessage) resendMail {
 
 // Send implements ledger.Provider.
 func (p *resend) Send(ctx context.Context, r ledger.Request) ledger.Result {
-	req := r.(*request)
-	x := p.sender.post(ctx, req)
-	return readResend(&x, req.ownSender)
+	x := p.sender.post(ctx, r.(*request))
+	return readResend(&x)
 }

@@ -1,24 +1,25 @@
 package providers
 
 import (
+	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"sendonce/ledger"
 )
 
-// resendCodes are the names of Resend's errors, some with the status or with "own" in front, where they mean something else
-// then. "own" is about a sender that the message chose itself.
+// resendCodes are the names of Resend's errors, some with the status in front or the field behind, where they mean
+// something else then.
 var resendCodes = CodeTable{
 	Source: "resend.com/docs/api-reference/errors and resend.com/docs/dashboard/emails/idempotency-keys",
 	Codes: []Code{
 		{Code: "validation_error", Outcome: ledger.Rejected, Means: "a field of the mail, or a template, is refused"},
 		{Code: "401 validation_error", Outcome: ledger.Deferred, Fault: ledger.FaultCredentials, Means: "the API key is not valid"},
-		{Code: "403 validation_error", Outcome: ledger.Deferred, Fault: ledger.FaultAccount,
-			Means: "the configured from's domain is not verified, or the account may write to its owner only"},
-		{Code: "own 403 validation_error", Outcome: ledger.Rejected, Means: "the domain of the message's own from is not verified"},
-		{Code: "invalid_from_address", Outcome: ledger.Deferred, Fault: ledger.FaultAccount, Means: "the configured from is refused"},
-		{Code: "own invalid_from_address", Outcome: ledger.Rejected, Means: "the message's own from is refused"},
+		{Code: "403 validation_error", Outcome: ledger.Deferred, Fault: ledger.FaultAccount, Sender: true,
+			Means: "the from's domain is not verified, or the account may write to its owner only"},
+		{Code: "validation_error from", Outcome: ledger.Deferred, Fault: ledger.FaultAccount, Sender: true, Means: "the from is refused, says the text"},
+		{Code: "invalid_from_address", Outcome: ledger.Deferred, Fault: ledger.FaultAccount, Sender: true, Means: "the from is refused"},
 		{Code: "missing_required_field", Outcome: ledger.Rejected, Means: "a field is missing"},
 		{Code: "invalid_parameter", Outcome: ledger.Rejected, Means: "a value is refused"},
 		{Code: "invalid_attachment", Outcome: ledger.Rejected, Means: "an attachment is refused"},
@@ -47,46 +48,49 @@ var resendCodes = CodeTable{
 // Codes implements Coder.
 func (*ResendSettings) Codes() CodeTable { return resendCodes }
 
-// resendAnswer is every answer's form: {"id"} of a yes, {"statusCode", "name", "message"} of an error.
+// resendAnswer is every answer's form: {"id"} of a yes, {"statusCode", "name", "message"} of an error. "error" is how Resend's
+// libraries hand on an error.
 type resendAnswer struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	Message string `json:"message"`
+	ID         json.RawMessage `json:"id"`
+	Name       json.RawMessage `json:"name"`
+	Message    json.RawMessage `json:"message"`
+	StatusCode json.RawMessage `json:"statusCode"`
+	Error      json.RawMessage `json:"error"`
 }
 
 // readResend says what an answer means. A 200 is a yes, also where its body is lost.
-func readResend(x *exchange, ownSender bool) ledger.Result {
+func readResend(x *exchange) ledger.Result {
 	if r, ok := x.unanswered(); ok {
 		return r
 	}
-	var a resendAnswer
-	if !x.whole || readJSON(x.body, &a) != nil {
-		a = resendAnswer{}
-	}
-	refused := a.Name != "" && a.Message != ""
+	a := readAnswer[resendAnswer](x)
+	name, message := textOf(a.Name), textOf(a.Message)
+	code := plainCode(name)
+	yes, made, refused := x.status == http.StatusOK, anyGiven(a.ID), name != "" && message != ""
 	switch {
-	case x.status == http.StatusOK && !refused:
-		return acceptedAs(x.result(), a.ID)
-	case refused && x.status >= 400:
-		return x.named(&resendCodes, plainCode(a.Name), resendNames(x.status, a, ownSender)...)
-	case refused && x.status < 400: // yes and no in one answer, or a redirect
-		return x.refusal(own, plainCode(a.Name))
-	case !refused:
+	case yes:
+		return x.accepted(a.ID, code, a.Name, a.Message, a.StatusCode, a.Error)
+	case !yes && made:
+		return x.contradicts(code)
+	case !yes && !made && refused && x.status >= 400:
+		return x.named(&resendCodes, code, resendNames(x.status, name, message)...)
+	case !yes && !made && refused && x.status < 400: // a redirect
+		return x.refusal(own, code)
+	case !yes && !made && !refused:
 		return x.illegible()
 	}
 	return x.unlisted()
 }
 
-// resendNames are the rows that an error may be found under, the most particular first.
-func resendNames(status int, a resendAnswer, ownSender bool) []string {
-	name := a.Name
-	if name == "validation_error" && a.Message == "API key is invalid" { // under 400 the text alone tells
+// resendNames are the rows that an error may be found under, the most particular first. Where one name means several things
+// its text alone tells.
+func resendNames(status int, name, message string) []string {
+	var names []string
+	switch {
+	case name == "validation_error" && message == "API key is invalid":
 		name = "invalid_api_key"
+	case name == "validation_error" && strings.Contains(message, "`from`"):
+		names = []string{"validation_error from"}
 	}
-	withStatus := strconv.Itoa(status) + " " + name
-	names := []string{withStatus, name}
-	if ownSender {
-		names = append([]string{"own " + withStatus, "own " + name}, names...)
-	}
-	return names
+	return append([]string{strconv.Itoa(status) + " " + name}, append(names, name)...)
 }

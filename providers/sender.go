@@ -79,6 +79,7 @@ type exchange struct {
 	header  http.Header
 	body    []byte
 	whole   bool  // the body was read to its end
+	twice   bool  // the body names something twice, so that nobody can say what it means; known once it was read
 	cut     bool  // the body ended in an error; neither whole nor cut: it went on past maxBodyRead
 	begun   bool  // at least one byte of an answer came
 	conns   int32 // connections that the transport gave the request to; more than one would be a hidden repeat

@@ -207,7 +207,6 @@ func (p *sendGrid) mail(o ledger.Order, m mailMessage) sendGridMail {
 
 // Send implements ledger.Provider.
 func (p *sendGrid) Send(ctx context.Context, r ledger.Request) ledger.Result {
-	req := r.(*request)
-	x := p.sender.post(ctx, req)
-	return readSendGrid(&x, req.ownSender)
+	x := p.sender.post(ctx, r.(*request))
+	return readSendGrid(&x)
 }

@@ -1,24 +1,24 @@
 package providers
 
 import (
+	"encoding/json"
 	"strconv"
-	"strings"
 
 	"sendonce/ledger"
 )
 
 // sendGridCodes: SendGrid has no codes, so its statuses stand here, some together with the field that an error names or with
-// its text. "own 403 from" is about a sender that the message chose itself.
+// its text.
 var sendGridCodes = CodeTable{
 	Source: "twilio.com/docs/sendgrid/api-reference/mail-send/errors; SendGrid's support page about 4xx errors; the OpenAPI " +
 		"document of twilio/sendgrid-oai",
 	Codes: []Code{
 		{Code: "400", Outcome: ledger.Rejected, Means: "a field of the mail is refused; the attempt's code names it"},
+		{Code: "400 from", Outcome: ledger.Deferred, Fault: ledger.FaultAccount, Sender: true, Means: "the from is refused"},
 		{Code: "401", Outcome: ledger.Deferred, Fault: ledger.FaultCredentials, Means: "the API key is unknown or deleted, or may not send"},
 		{Code: "401 " + sendGridNoCredits, Outcome: ledger.Deferred, Fault: ledger.FaultAccount, Means: "the plan's credits are used up"},
 		{Code: "403", Outcome: ledger.Deferred, Fault: ledger.FaultCredentials, Means: "this key or account may not do this, or is blocked for a while"},
-		{Code: "403 from", Outcome: ledger.Deferred, Fault: ledger.FaultAccount, Means: "the configured from is no verified sender"},
-		{Code: "own 403 from", Outcome: ledger.Rejected, Means: "the message's own from is no verified sender"},
+		{Code: "403 from", Outcome: ledger.Deferred, Fault: ledger.FaultAccount, Sender: true, Means: "the from is no verified sender"},
 		{Code: "404", Outcome: ledger.Rejected, Means: "there is no such thing, such as a template"},
 		{Code: "405", Outcome: ledger.Rejected, Means: "the method is refused"},
 		{Code: "413", Outcome: ledger.Rejected, Means: "the mail is too large; the answer may be a page of HTML"},
@@ -36,44 +36,63 @@ func (*SendGridSettings) Codes() CodeTable { return sendGridCodes }
 
 // sendGridAnswer is every error's form: {"errors": [{"message", "field", "help"}]}.
 type sendGridAnswer struct {
-	Errors []struct {
-		Message string  `json:"message"`
-		Field   *string `json:"field"`
-	} `json:"errors"`
+	Errors json.RawMessage `json:"errors"`
 }
 
-// readSendGrid says what an answer means. The status alone decides: a 202 has no body, and the page calls every 2xx a success.
-func readSendGrid(x *exchange, ownSender bool) ledger.Result {
+type sendGridError struct {
+	Message string  `json:"message"`
+	Field   *string `json:"field"`
+}
+
+// readSendGrid says what an answer means. A 2xx is a yes: its body is empty, and its id stands in the header. A body that is
+// there all the same is somebody else's page, unless that header is SendGrid's; with errors it is yes and no in one answer.
+func readSendGrid(x *exchange) ledger.Result {
 	if r, ok := x.unanswered(); ok {
 		return r
 	}
-	var a sendGridAnswer
+	a := readAnswer[sendGridAnswer](x)
+	var errors []sendGridError
+	refused := given(a.Errors) && x.readPart(a.Errors, &errors) == nil && len(errors) > 0 && errors[0].Message != ""
 	yes := x.status >= 200 && x.status <= 299
-	refused := x.whole && readJSON(x.body, &a) == nil && len(a.Errors) > 0 && a.Errors[0].Message != ""
 	switch {
 	case yes:
-		return acceptedAs(x.result(), x.header.Get("X-Message-Id"))
-	case refused:
-		return x.sendGridRefusal(x.sendGridError(a, ownSender))
-	case !refused:
+		return x.sendGridYes(given(a.Errors))
+	case !yes && refused:
+		return x.sendGridRefusal(x.sendGridError(errors[0]))
+	case !yes && !refused:
 		return x.sendGridRefusal(x.illegible())
 	}
 	return x.unlisted()
 }
 
-// sendGridError reads an error in SendGrid's own form.
-func (x *exchange) sendGridError(a sendGridAnswer, ownSender bool) ledger.Result {
-	first, field := a.Errors[0], ""
+// sendGridYes reads a 2xx.
+func (x *exchange) sendGridYes(errors bool) ledger.Result {
+	r := x.unlisted()
+	id, blank := messageID(x.header.Get("X-Message-Id")), !x.whole || x.empty()
+	legible := !errors && !x.twice
+	switch {
+	case legible && id != "":
+		return accepted(r, id)
+	case legible && id == "" && blank:
+		return accepted(r)
+	case x.twice, legible && id == "" && !blank:
+		r.Reason = ledger.ReasonUnreadableAnswer
+	}
+	return r
+}
+
+// sendGridError reads an error in SendGrid's own form. The name beside a sender's address is not the sender.
+func (x *exchange) sendGridError(first sendGridError) ledger.Result {
+	field := ""
 	if first.Field != nil && *first.Field != "null" {
 		field = *first.Field
 	}
-	root, _, _ := strings.Cut(field, ".")
-	status := strconv.Itoa(x.status)
-	names := []string{status + " " + first.Message, status + " " + root, status}
-	if ownSender {
-		names = append([]string{"own " + status + " " + root}, names...)
+	about := field
+	if about == "from.email" {
+		about = "from"
 	}
-	return x.named(&sendGridCodes, plainCode(field), names...)
+	status := strconv.Itoa(x.status)
+	return x.named(&sendGridCodes, plainCode(field), status+" "+first.Message, status+" "+about, status)
 }
 
 // sendGridRefusal adds when a throttled account may go on, which SendGrid says in a header of its own.

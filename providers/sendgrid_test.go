@@ -96,7 +96,8 @@ func TestSendGrid_F22_TheStatusAloneDecides(t *testing.T) {
 	}{
 		"202":         {"HTTP/1.1 202 Accepted\r\nX-Message-Id: m1\r\nContent-Length: 0\r\n\r\n", expected{outcome: ledger.Accepted, id: "m1"}, ""},
 		"without id":  {"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", expected{outcome: ledger.Accepted}, ""},
-		"with HTML":   {"HTTP/1.1 202 Accepted\r\nContent-Length: 6\r\n\r\n<html>", expected{outcome: ledger.Accepted}, "<html>"},
+		"with HTML":   {"HTTP/1.1 202 Accepted\r\nX-Message-Id: m1\r\nContent-Length: 6\r\n\r\n<html>", expected{outcome: ledger.Accepted, id: "m1"}, "<html>"},
+		"of a portal": {"HTTP/1.1 202 Accepted\r\nContent-Length: 6\r\n\r\n<html>", expected{reason: ledger.ReasonUnreadableAnswer}, "<html>"},
 		"204":         {"HTTP/1.1 204 No Content\r\n\r\n", expected{outcome: ledger.Accepted}, ""},
 		"400 empty":   {"HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n", expected{outcome: ledger.Deferred, fault: ledger.FaultUnexpectedReply}, ""},
 		"413 in HTML": {"HTTP/1.1 413 Large\r\nContent-Length: 6\r\n\r\n<html>", expected{outcome: ledger.Rejected}, "<html>"},

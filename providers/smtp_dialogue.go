@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/textproto"
+	"os"
 	"strings"
 	"time"
 
@@ -23,7 +25,8 @@ const (
 	dataTime    = 2 * time.Minute // for the 354
 	blockTime   = 3 * time.Minute // for each write
 	dotTime     = 10 * time.Minute
-	wordTime    = 5 * time.Second // for what a server may have said before it stopped to read
+	wordTime    = 5 * time.Second  // for what a server may have said before it stopped to read
+	lookTime    = time.Millisecond // for what has already come
 	quitTime    = time.Second
 )
 
@@ -149,6 +152,9 @@ func (d *smtpDialogue) deliver(message []byte) *smtpEnd {
 	if err != nil {
 		return d.brokenOff(atBody, err)
 	}
+	if d.speaks() {
+		return d.brokenOff(atBody, errUnasked)
+	}
 	d.until = time.Time{}
 	if err := w.Close(); err != nil {
 		return d.brokenOff(atDot, err)
@@ -158,10 +164,21 @@ func (d *smtpDialogue) deliver(message []byte) *smtpEnd {
 	return &smtpEnd{step: atDot, reply: reply, err: err}
 }
 
+// speaks reports whether the server has said something, or closed, before the end of the message. Its reply would be taken for
+// the one to the dot, so the dot stays here: without it nothing can have been accepted.
+func (d *smtpDialogue) speaks() bool {
+	if err := d.conn.SetReadDeadline(time.Now().Add(lookTime)); err != nil {
+		return true
+	}
+	_, err := d.r.Peek(1)
+	return !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
 // brokenOff is the end of a delivery that the server did not read on. It may have said why.
 func (d *smtpDialogue) brokenOff(step smtpStep, err error) *smtpEnd {
 	cause := d.why(err)
 	reply, err := d.read(wordTime)
+	d.even = false // the message has no end, and QUIT would be a line of it
 	if err == nil {
 		return &smtpEnd{step: step, reply: reply}
 	}

@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"encoding/json"
 	"net/http"
 	"strconv"
 
@@ -83,16 +84,25 @@ func (*TwilioSettings) Codes() CodeTable { return twilioCodes }
 
 // twilioAnswer is the form of errors, {"code", "message", "more_info", "status"}, and the id of a message that was made.
 type twilioAnswer struct {
-	SID      string `json:"sid"`
-	Code     int    `json:"code"`
-	Message  string `json:"message"`
-	MoreInfo string `json:"more_info"`
+	SID      json.RawMessage `json:"sid"`
+	Code     json.RawMessage `json:"code"`
+	Message  json.RawMessage `json:"message"`
+	MoreInfo json.RawMessage `json:"more_info"`
+}
+
+// number is the code; 0: none.
+func (a *twilioAnswer) number() int {
+	var n int
+	if readJSON(a.Code, &n) != nil {
+		return 0
+	}
+	return n
 }
 
 // refuses reports whether an answer is an error in Twilio's own form. Gateways of others answer with a message and a status
 // as code; Twilio's codes have five digits.
 func (a *twilioAnswer) refuses() bool {
-	return a.SID == "" && a.Message != "" && (a.Code >= 10_000 || a.MoreInfo != "")
+	return textOf(a.Message) != "" && (a.number() >= 10_000 || textOf(a.MoreInfo) != "")
 }
 
 // readTwilio says what an answer means. A 201 is a yes, also where its body is lost.
@@ -100,16 +110,19 @@ func readTwilio(x *exchange) ledger.Result {
 	if r, ok := x.unanswered(); ok {
 		return r
 	}
-	var a twilioAnswer
-	if !x.whole || readJSON(x.body, &a) != nil {
-		a = twilioAnswer{}
-	}
-	if x.status == http.StatusCreated && !a.refuses() {
-		return acceptedAs(x.result(), a.SID)
-	}
+	a := readAnswer[twilioAnswer](x)
 	code := ""
-	if a.Code > 0 {
-		code = plainCode(strconv.Itoa(a.Code))
+	if n := a.number(); n > 0 {
+		code = plainCode(strconv.Itoa(n))
 	}
-	return x.unaccepted(&twilioCodes, a.refuses(), code)
+	yes, made := x.status == http.StatusCreated, anyGiven(a.SID)
+	switch {
+	case yes:
+		return x.accepted(a.SID, code, a.Code, a.Message, a.MoreInfo)
+	case !yes && made:
+		return x.contradicts(code)
+	case !yes && !made:
+		return x.unaccepted(&twilioCodes, a.refuses(), code)
+	}
+	return x.unlisted()
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rsa"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -100,22 +101,23 @@ func (p *vonageMessages) Send(ctx context.Context, r ledger.Request) ledger.Resu
 
 // vonageProblem is the form of errors (RFC 7807), and the id of a message that was accepted.
 type vonageProblem struct {
-	MessageUUID string `json:"message_uuid"`
-	Type        string `json:"type"`
-	Title       string `json:"title"`
-	Detail      string `json:"detail"`
+	MessageUUID json.RawMessage `json:"message_uuid"`
+	Type        json.RawMessage `json:"type"`
+	Title       json.RawMessage `json:"title"`
+	Detail      json.RawMessage `json:"detail"`
 }
 
 // refuses reports whether an answer is an error in Vonage's own form. Many gateways answer in the form of RFC 7807; only
 // Vonage's types lead to its list of errors. Without an Authorization header its 401 has no type.
 func (a *vonageProblem) refuses(status int) bool {
-	typed := strings.Contains(a.Type, "/api-errors") || a.Type == "" && status == http.StatusUnauthorized && a.Detail != ""
-	return a.MessageUUID == "" && a.Title != "" && typed
+	kind := textOf(a.Type)
+	typed := strings.Contains(kind, "/api-errors") || kind == "" && status == http.StatusUnauthorized && textOf(a.Detail) != ""
+	return textOf(a.Title) != "" && typed
 }
 
 // code is the part of a problem's type that names the error: …/api-errors/messages#1120, …/api-errors#unauthorized.
 func (a *vonageProblem) code() string {
-	_, code, _ := strings.Cut(a.Type, "#")
+	_, code, _ := strings.Cut(textOf(a.Type), "#")
 	return plainCode(code)
 }
 
@@ -124,12 +126,15 @@ func readVonageMessages(x *exchange) ledger.Result {
 	if r, ok := x.unanswered(); ok {
 		return r
 	}
-	var a vonageProblem
-	if !x.whole || readJSON(x.body, &a) != nil {
-		a = vonageProblem{}
+	a := readAnswer[vonageProblem](x)
+	yes, made := x.status == http.StatusAccepted, anyGiven(a.MessageUUID)
+	switch {
+	case yes:
+		return x.accepted(a.MessageUUID, a.code(), a.Type, a.Title, a.Detail)
+	case !yes && made:
+		return x.contradicts(a.code())
+	case !yes && !made:
+		return x.unaccepted(&vonageCodes, a.refuses(x.status), a.code())
 	}
-	if x.status == http.StatusAccepted && !a.refuses(x.status) {
-		return acceptedAs(x.result(), a.MessageUUID)
-	}
-	return x.unaccepted(&vonageCodes, a.refuses(x.status), a.code())
+	return x.unlisted()
 }

@@ -3,6 +3,7 @@ package providers
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -78,16 +79,40 @@ func readVonageSMS(x *exchange) ledger.Result {
 		return r
 	}
 	var a vonageParts
-	readable := x.whole && readJSON(x.body, &a) == nil && a.readable()
+	readable := x.read(&a) == nil && a.readable()
+	made, success := x.made(), x.status >= 200 && x.status <= 299
 	switch {
 	case readable && bodyDecides(x.status):
-		return x.parts(a)
-	case readable && !bodyDecides(x.status):
+		return x.parts(a, made)
+	case made && !success && (!readable || !bodyDecides(x.status)):
+		return x.contradicts(a.refused())
+	case readable && !made && !bodyDecides(x.status):
 		return x.refusal(own, a.refused())
-	case !readable:
+	case !readable && (!made || success):
 		return x.illegible()
 	}
 	return x.unlisted()
+}
+
+// made reports whether any part shows that a message was made, by its status or by an id, whatever types these have.
+func (x *exchange) made() bool {
+	var a struct {
+		Messages json.RawMessage `json:"messages"`
+	}
+	var parts []json.RawMessage
+	if x.read(&a) != nil || x.readPart(a.Messages, &parts) != nil {
+		return false
+	}
+	for _, part := range parts {
+		var m struct {
+			ID     json.RawMessage `json:"message-id"`
+			Status json.RawMessage `json:"status"`
+		}
+		if x.readPart(part, &m) == nil && (anyGiven(m.ID) || strings.Trim(string(m.Status), `"`) == "0") {
+			return true
+		}
+	}
+	return false
 }
 
 // readable reports whether every part has a status and none is missing.
@@ -110,8 +135,8 @@ func (a *vonageParts) refused() string {
 	return ""
 }
 
-// parts says what the statuses of all parts mean together.
-func (x *exchange) parts(a vonageParts) ledger.Result {
+// parts says what the statuses of all parts mean together. made: one of them shows a message that was made.
+func (x *exchange) parts(a vonageParts, made bool) ledger.Result {
 	r := x.unlisted()
 	var ids []string
 	yes, no := 0, 0
@@ -132,10 +157,10 @@ func (x *exchange) parts(a vonageParts) ledger.Result {
 		return accepted(r, ids...)
 	case yes > 0 && no > 0:
 		r.Reason, r.MessageIDs, r.Error = ledger.ReasonPartial, ids, partsText(a.Messages)
-	case no == n:
+	case no == n && !made:
 		return x.partsRefused(a)
 	}
-	return r // also for a yes under another status, which is yes and no in one answer
+	return r // also for a yes under another status, and for a refused part with an id: yes and no in one answer
 }
 
 // partsRefused is the outcome where no part was accepted. Where the parts differ the message as a whole gets the most careful
