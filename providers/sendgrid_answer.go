@@ -2,6 +2,7 @@ package providers
 
 import (
 	"encoding/json"
+	"net/http"
 	"strconv"
 
 	"sendonce/ledger"
@@ -44,8 +45,8 @@ type sendGridError struct {
 	Field   *string `json:"field"`
 }
 
-// readSendGrid says what an answer means. A 2xx is a yes: its body is empty, and its id stands in the header. A body that is
-// there all the same is somebody else's page, unless that header is SendGrid's; with errors it is yes and no in one answer.
+// readSendGrid says what an answer means. A 202 is a yes whatever its body, which is empty as a rule; its id stands in the header.
+// Under another 2xx a body is somebody else's page, unless that header is SendGrid's. With errors it is yes and no in one answer.
 func readSendGrid(x *exchange) ledger.Result {
 	if r, ok := x.unanswered(); ok {
 		return r
@@ -68,7 +69,7 @@ func readSendGrid(x *exchange) ledger.Result {
 // sendGridYes reads a 2xx.
 func (x *exchange) sendGridYes(errors bool) ledger.Result {
 	r := x.unlisted()
-	id, blank := messageID(x.header.Get("X-Message-Id")), !x.whole || x.empty()
+	id, blank := messageID(x.header.Get("X-Message-Id")), !x.whole || x.empty() || x.status == http.StatusAccepted
 	legible := !errors && !x.twice
 	switch {
 	case legible && id != "":
