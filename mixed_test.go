@@ -1,11 +1,7 @@
 package main
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"maps"
 	"net/http"
@@ -141,32 +137,12 @@ func (w *mixedWorld) saw(provider string, r fake.Request) {
 // serviceAccount is a key file for FCM as a JSON text.
 func serviceAccount(t *testing.T, tokenURL string) string {
 	t.Helper()
-	account, err := json.Marshal(map[string]string{
-		"type": "service_account", "project_id": "shop-1", "client_email": "push@shop-1.iam.example.test", "private_key_id": "k1",
-		"private_key": accountKey(), "token_uri": tokenURL,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(string(account))
+	text, err := json.Marshal(fake.ServiceAccount(tokenURL))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
-
-// accountKey is a new key for each run of the tests.
-var accountKey = sync.OnceValue(func() string {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		panic(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		panic(err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
-})
 
 func mixedToken(n int) string { return fmt.Sprintf("tok_mix_%d", n) }
 

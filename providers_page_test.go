@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
-	"encoding/json"
 	"encoding/pem"
 	"flag"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"testing"
 
 	"sendonce/config"
+	"sendonce/fake"
 	"sendonce/ledger"
 	"sendonce/providers"
 )
@@ -141,24 +141,12 @@ var secretFiles = map[string]func() string{
 	"infrai.key":    func() string { return "example-key\n" },
 	"sendgrid.key":  func() string { return "example-key\n" },
 	"resend.key":    func() string { return "example-key\n" },
-	"fcm.json":      newServiceAccount,
+	"fcm.json":      func() string { return fake.ServiceAccount("https://oauth2.example.test/token") },
 	"smtp.password": func() string { return "example-password\n" },
 	"twilio.token":  func() string { return "example-token\n" },
 	"vonage.secret": func() string { return "example-secret\n" },
 	"vonage.pem":    newPrivateKey,
 	"webhook.keys":  func() string { return "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n" },
-}
-
-// newServiceAccount makes the key file of a service account, as Google writes it.
-func newServiceAccount() string {
-	account, err := json.Marshal(map[string]string{
-		"type": "service_account", "project_id": "shop-1", "client_email": "push@shop-1.example.test", "private_key_id": "k1",
-		"private_key": newPrivateKey(), "token_uri": "https://oauth2.example.test/token",
-	})
-	if err != nil {
-		panic(err)
-	}
-	return string(account)
 }
 
 // newPrivateKey makes a private key in PEM.

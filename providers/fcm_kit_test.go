@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"crypto"
-	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
@@ -18,38 +17,14 @@ import (
 	"testing"
 	"time"
 
+	"sendonce/fake"
 	"sendonce/ledger"
 )
-
-// testAccount is the key file of a service account whose tokens come from tokenURL.
-func testAccount(t *testing.T, tokenURL string) Secret {
-	t.Helper()
-	text, err := json.Marshal(serviceAccount{
-		Type: "service_account", ProjectID: "shop-1", ClientEmail: "push@shop-1.iam.example.test", PrivateKey: testRSAKey(), PrivateKeyID: "k1", TokenURI: tokenURL,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Secret(text)
-}
-
-// testRSAKey is a new key for each run of the tests.
-var testRSAKey = sync.OnceValue(func() string {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		panic(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		panic(err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
-})
 
 // readAssertion checks the signature of a JSON Web Token (RFC 7515, RS256) and reads its claims.
 func readAssertion(t *testing.T, token string, claims any) {
 	t.Helper()
-	block, _ := pem.Decode([]byte(testRSAKey()))
+	block, _ := pem.Decode([]byte(fake.PrivateKey()))
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +80,7 @@ func startGoogle(t *testing.T, token func(net.Conn), answers ...answer) *google 
 // provider is an adapter that has no token yet.
 func (g *google) provider(t *testing.T) *fcm {
 	t.Helper()
-	return build(t, &FCMSettings{Credentials: testAccount(t, g.base+"/token")}, Common{BaseURL: g.base}).(*fcm)
+	return build(t, &FCMSettings{Credentials: Secret(fake.ServiceAccount(g.base + "/token"))}, Common{BaseURL: g.base}).(*fcm)
 }
 
 // sendPush hands one message over.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"sendonce/fake"
 	"sendonce/ledger"
 )
 
@@ -18,7 +19,7 @@ func pushOrder(message string) ledger.Order {
 
 func newFCM(t *testing.T, c Common) *fcm {
 	t.Helper()
-	return build(t, &FCMSettings{Credentials: testAccount(t, "https://oauth2.example.test/token")}, c).(*fcm)
+	return build(t, &FCMSettings{Credentials: Secret(fake.ServiceAccount("https://oauth2.example.test/token"))}, c).(*fcm)
 }
 
 func TestFCM_Body(t *testing.T) {
@@ -167,7 +168,7 @@ func TestFCM_Check(t *testing.T) {
 func TestFCM_AccountIsProjectAndServiceAccount(t *testing.T) {
 	account := func(change func(*serviceAccount), base string) [8]byte {
 		var a serviceAccount
-		if err := json.Unmarshal([]byte(testAccount(t, "")), &a); err != nil {
+		if err := json.Unmarshal([]byte(fake.ServiceAccount("")), &a); err != nil {
 			t.Fatal(err)
 		}
 		change(&a)

@@ -117,7 +117,7 @@ func TestFCMToken_FailureIsNotWritten(t *testing.T) {
 }
 
 func TestFCMToken_NobodyListens(t *testing.T) {
-	p := build(t, &FCMSettings{Credentials: testAccount(t, "http://127.0.0.1:1/token")}, Common{}).(*fcm)
+	p := build(t, &FCMSettings{Credentials: Secret(fake.ServiceAccount("http://127.0.0.1:1/token"))}, Common{}).(*fcm)
 	r := sendPush(t, p)
 	check(t, r, expected{outcome: ledger.Deferred, fault: ledger.FaultUnreachable})
 	if r.Phase != ledger.NotWritten || r.Error != "not sent: no access token: connection refused" {
@@ -192,7 +192,7 @@ func TestFCM_AgainstTheFake(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = p.Close() }()
-	adapter := build(t, &FCMSettings{Credentials: testAccount(t, base+fake.TokenPath)}, Common{BaseURL: base}).(*fcm)
+	adapter := build(t, &FCMSettings{Credentials: Secret(fake.ServiceAccount(base + fake.TokenPath))}, Common{BaseURL: base}).(*fcm)
 	check(t, sendPush(t, adapter), expected{outcome: ledger.Accepted, id: "projects/fake/messages/msg_fake_000001"})
 	if p.Requests() != 1 {
 		t.Errorf("%d requests", p.Requests())

@@ -123,7 +123,7 @@ var kits = []kit{
 		name: "fcm", base: "http://127.0.0.1", keyless: true, yes: answer{200, `{"name":"projects/shop-1/messages/0:1"}`}, read: readFCM,
 		make: func(t *testing.T, c Common) ledger.Provider {
 			c.RepeatWindow = 0
-			p := build(t, &FCMSettings{Credentials: testAccount(t, c.BaseURL+fake.TokenPath)}, c).(*fcm)
+			p := build(t, &FCMSettings{Credentials: Secret(fake.ServiceAccount(c.BaseURL + fake.TokenPath))}, c).(*fcm)
 			p.tokens.token = &oauth2.Token{AccessToken: testKey} // its fetch has tests of its own
 			return p
 		},

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"sendonce/fake"
 	"sendonce/ledger"
 )
 
@@ -107,12 +108,12 @@ func TestValidate_NamesEachFault(t *testing.T) {
 		{"resend", &ResendSettings{APIKey: "k", From: "größe@example.test", WebhookSecret: testSecret}, Common{RepeatWindow: 24 * time.Hour}, nil},
 		{"resend longer than it remembers", &ResendSettings{APIKey: "k"}, Common{RepeatWindow: 25 * time.Hour}, []string{"repeat_window"}},
 		{"bad resend", &ResendSettings{APIKey: "k\n", From: "<>", WebhookSecret: "whsec_x"}, Common{}, []string{"api_key", "from", "webhook_secret"}},
-		{"fcm", &FCMSettings{Credentials: testAccount(t, "")}, Common{Timeout: 20 * time.Second}, nil},
+		{"fcm", &FCMSettings{Credentials: Secret(fake.ServiceAccount(""))}, Common{Timeout: 20 * time.Second}, nil},
 		{"empty fcm", &FCMSettings{}, Common{RepeatWindow: time.Hour}, []string{"repeat_window", "credentials"}},
 		{"fcm with the path for the file", &FCMSettings{Credentials: "fcm.json"}, Common{}, []string{"credentials"}},
 		{"fcm with another kind of key", &FCMSettings{Credentials: `{"type":"authorized_user"}`}, Common{}, []string{"credentials"}},
 		{"fcm without a private key", &FCMSettings{Credentials: `{"type":"service_account","project_id":"p","client_email":"e","private_key":"x"}`}, Common{}, []string{"credentials"}},
-		{"fcm with a token URL over http", &FCMSettings{Credentials: testAccount(t, "http://oauth2.example.test/token")}, Common{}, []string{"credentials"}},
+		{"fcm with a token URL over http", &FCMSettings{Credentials: Secret(fake.ServiceAccount("http://oauth2.example.test/token"))}, Common{}, []string{"credentials"}},
 		{"log", Types["log"].Settings(), Common{}, nil},
 		{"bad log", &LogSettings{Delay: -1, Share: 1.5}, Common{RepeatWindow: time.Hour}, []string{"delay", "share", "repeat_window"}},
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/uuid"
 
+	"sendonce/fake"
 	"sendonce/ledger"
 )
 
@@ -137,7 +138,7 @@ func TestVonageMessages_Request(t *testing.T) {
 
 // The token is good for this application, for a short time from the attempt on, and for one attempt.
 func TestVonageMessages_Token(t *testing.T) {
-	s := VonageSettings{API: "messages", ApplicationID: "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee", PrivateKey: Secret(testRSAKey())}
+	s := VonageSettings{API: "messages", ApplicationID: "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee", PrivateKey: Secret(fake.PrivateKey())}
 	p := newVonage(t, s, Common{}).(*vonageMessages)
 	ids := map[string]bool{}
 	for number := 1; number <= 2; number++ {

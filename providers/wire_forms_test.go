@@ -1,14 +1,11 @@
 package providers
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/pem"
 	"strings"
 	"testing"
 	"time"
 
+	"sendonce/fake"
 	"sendonce/ledger"
 )
 
@@ -152,15 +149,6 @@ func vonageSMSForms(t *testing.T, base string) []requestForm {
 }
 
 func vonageMessagesForms(t *testing.T, base string) []requestForm {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	application := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 	with := func(s VonageSettings, callback string) ledger.Provider {
 		s.API = vonageMessagesAPI
 		return build(t, &s, Common{BaseURL: base, CallbackURL: callback})
@@ -168,7 +156,7 @@ func vonageMessagesForms(t *testing.T, base string) []requestForm {
 	return cross(map[string]ledger.Provider{
 		"name":        with(VonageSettings{APIKey: "abcd1234", APISecret: testKey, From: "AcmeShip"}, testCallback),
 		"no receipt":  with(VonageSettings{APIKey: "abcd1234", APISecret: testKey, From: "+447700900000"}, ""),
-		"application": with(VonageSettings{ApplicationID: "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee", PrivateKey: Secret(application), From: "AcmeShip"}, testCallback),
+		"application": with(VonageSettings{ApplicationID: "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee", PrivateKey: Secret(fake.PrivateKey()), From: "AcmeShip"}, testCallback),
 	}, smsOrder(), smsTexts(vonageMessagesText))
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -116,35 +115,6 @@ func copyLedger(t *testing.T, from, to Options, suffixes ...string) {
 		}
 		if err := os.WriteFile(to.Path+suffix, content, 0o600); err != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-// Keeps out F38: an older program that starts on a newer schema and writes.
-func TestOpen_LeavesANewerLedgerUntouched(t *testing.T) {
-	o := created(t)
-	s := opened(t, o)
-	claimed(t, s, claimOf(1))
-	mustExec(t, visit(t, o), fmt.Sprintf("PRAGMA user_version = %d", schemaVersion+1)) // stands in the log only
-	killed := options(t)
-	copyLedger(t, o, killed, "", "-wal", ".lock")
-	if err := s.Shutdown(); err != nil {
-		t.Fatal(err)
-	}
-	for name, o := range map[string]Options{"closed": o, "killed": killed} {
-		before := sums(t, o)
-		if name == "killed" && len(before) != 3 {
-			t.Fatalf("%d files to compare", len(before))
-		}
-		_, err := Open(o)
-		wantErr(t, err, ErrNewer)
-		_, err = OpenReadOnly(o)
-		wantErr(t, err, ErrNewer)
-		wantErr(t, AcceptRestored(o), ErrNewer)
-		for suffix, sum := range sums(t, o) {
-			if sum != before[suffix] {
-				t.Errorf("%s: the file %q was changed", name, suffix)
-			}
 		}
 	}
 }
