@@ -2,6 +2,7 @@ package providers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -61,10 +62,12 @@ func newSender(dial DialFunc, keep int, secrets ...Secret) *sender {
 
 // request is what an adapter of an HTTP service builds.
 type request struct {
+	method string // "": POST
 	url    string
 	header http.Header
 	body   []byte
-	at     time.Time // the attempt's
+	at     time.Time // the attempt's, or the look-up's
+	most   int       // bytes of the answer's body that are read; 0: maxBodyRead
 
 	ownSender bool // the message chose its sender, so a refusal of it is about this message alone
 }
@@ -80,7 +83,7 @@ type exchange struct {
 	body    []byte
 	whole   bool  // the body was read to its end
 	twice   bool  // the body names something twice, so that nobody can say what it means; known once it was read
-	cut     bool  // the body ended in an error; neither whole nor cut: it went on past maxBodyRead
+	cut     bool  // the body ended in an error; neither whole nor cut: it went on past what is read
 	begun   bool  // at least one byte of an answer came
 	conns   int32 // connections that the transport gave the request to; more than one would be a hidden repeat
 	err     error // why there is no answer, or why the body is cut
@@ -102,7 +105,7 @@ func (s *sender) post(ctx context.Context, r *request) exchange {
 		WroteHeaders:         func() { wrote.Store(true) },
 		GotFirstResponseByte: func() { begun.Store(true) },
 	}
-	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), http.MethodPost, r.url, bytes.NewReader(r.body))
+	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), cmp.Or(r.method, http.MethodPost), r.url, bytes.NewReader(r.body))
 	if err != nil {
 		x.err = errBadURL
 		return x
@@ -127,12 +130,13 @@ func (s *sender) post(ctx context.Context, r *request) exchange {
 	if x.status == http.StatusSwitchingProtocols { // its body is the connection, without an end
 		return x
 	}
-	x.body, err = io.ReadAll(io.LimitReader(resp.Body, maxBodyRead+1))
+	most := cmp.Or(r.most, maxBodyRead)
+	x.body, err = io.ReadAll(io.LimitReader(resp.Body, int64(most)+1))
 	switch {
 	case err != nil:
 		x.cut, x.err = true, err
-	case len(x.body) > maxBodyRead:
-		x.body = x.body[:maxBodyRead]
+	case len(x.body) > most:
+		x.body = x.body[:most]
 	default:
 		x.whole = true
 	}

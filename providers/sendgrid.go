@@ -88,8 +88,10 @@ func (s *SendGridSettings) New(_ string, c Common) (ledger.Provider, error) {
 		return nil, err
 	}
 	return &sendGrid{
-		settings: *s, from: from, url: base + "/v3/mail/send", account: fingerprint("sendgrid", base, string(s.APIKey)),
-		sender: newSender(c.Dial, 0, s.APIKey), // a lost answer cannot be settled: each request has a connection of its own
+		settings: *s, from: from, url: base + "/v3/mail/send", logs: base + "/v3/logs", lookUps: c.lookUps(sendGridLookUps),
+		account: fingerprint("sendgrid", base, string(s.APIKey)),
+		// Each request has a connection of its own: a look-up settles a lost answer late, and not for sure.
+		sender: newSender(c.Dial, 0, s.APIKey),
 	}, nil
 }
 
@@ -98,6 +100,8 @@ type sendGrid struct {
 	settings SendGridSettings
 	from     mail.Address
 	url      string
+	logs     string // of the Email Logs
+	lookUps  ledger.LookUps
 	account  [8]byte
 	sender   *sender
 }

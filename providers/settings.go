@@ -94,6 +94,9 @@ func (c Common) faults() []ledger.FieldError {
 	if c.RepeatWindow < 0 {
 		add("repeat_window", "must not be negative")
 	}
+	if c.LookUp != "" && c.LookUp != LookUpOn && c.LookUp != LookUpOff {
+		add("look_up", "must be on or off")
+	}
 	return out
 }
 
