@@ -26,9 +26,12 @@ type Posted struct {
 
 // Reporter is a provider that posts receipts: delivery reports about what it took.
 type Reporter interface {
+	// TakesReceipts reports whether what it posts can be verified, as it is configured.
+	TakesReceipts() bool
+
 	// Receipts verifies a request over its bytes as they came and reads what it reports; pure. ErrUnverified: no secret is
 	// configured, or signature or time are wrong. ErrUnreadable: the signature is right and the body is no report at all; a part
-	// that cannot be read or used beside good ones is left out. ArrivedAt is set by the ledger.
+	// that cannot be read or used beside good ones is left out. Provider and ArrivedAt are set by the ledger.
 	Receipts(p Posted) ([]Receipt, error)
 }
 

@@ -86,7 +86,7 @@ type Segments struct {
 // stands in docs/providers.md.
 type Capability string
 
-// The capabilities. Those that sendonce uses are interfaces of an adapter too: repeat is Repeater, templates is Templater.
+// The capabilities. Those that sendonce uses are interfaces of an adapter too: repeat is Repeater, receipts is Reporter, templates is Templater.
 const (
 	CanRepeat          Capability = "repeat"            // a repeat under a wire key sends nothing new
 	CanFindByReference Capability = "find_by_reference" // a look-up by what we sent along finds the message
@@ -104,6 +104,9 @@ func (o *outlet) uses() []Capability {
 	out := []Capability{}
 	if o.repeatWindow() > 0 {
 		out = append(out, CanRepeat)
+	}
+	if r, ok := o.provider.(Reporter); ok && r.TakesReceipts() {
+		out = append(out, CanReceipts)
 	}
 	if t, ok := o.provider.(Templater); ok && t.SendsTemplates() {
 		out = append(out, CanTemplates)

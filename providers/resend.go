@@ -3,6 +3,7 @@ package providers
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/mail"
@@ -62,8 +63,14 @@ func (s *ResendSettings) New(_ string, c Common) (ledger.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
+	var keys [][]byte // none: no receipt is believed
+	if s.WebhookSecret != "" {
+		if keys, err = parseSecrets(string(s.WebhookSecret)); err != nil {
+			return nil, fmt.Errorf("webhook_secret: %w", err)
+		}
+	}
 	return &resend{
-		settings: *s, from: from, url: base + "/emails", window: c.RepeatWindow,
+		settings: *s, webhookKeys: keys, from: from, url: base + "/emails", window: c.RepeatWindow,
 		account: fingerprint("resend", base, string(s.APIKey)), sender: newSender(c.Dial, max(c.Workers, 1), s.APIKey),
 	}, nil
 }
@@ -77,6 +84,8 @@ type resend struct {
 	window   time.Duration
 	account  [8]byte
 	sender   *sender
+
+	webhookKeys [][]byte // that receipts are signed with
 }
 
 // Account implements ledger.Provider: another key may belong to another team, which has other memories.

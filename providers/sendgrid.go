@@ -3,9 +3,6 @@ package providers
 import (
 	"context"
 	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/x509"
-	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/mail"
@@ -46,7 +43,7 @@ func (s *SendGridSettings) Validate(c Common) []ledger.FieldError {
 	if n := utf8.RuneCountInString(s.Category); n == 0 || n > sendGridCategory {
 		add("category", "must be 1 to 255 characters long")
 	}
-	if s.WebhookPublicKey != "" && !isP256(s.WebhookPublicKey) {
+	if s.WebhookPublicKey != "" && parseP256(s.WebhookPublicKey) == nil {
 		add("webhook_public_key", "must be the verification key as SendGrid shows it: an ECDSA public key in base64")
 	}
 	return out
@@ -63,20 +60,6 @@ func sendGridFromFault(from string) string {
 	return ""
 }
 
-// isP256 reports whether text is a public key of ECDSA P-256, as base64 of its SubjectPublicKeyInfo.
-func isP256(text string) bool {
-	der, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return false
-	}
-	key, err := x509.ParsePKIXPublicKey(der)
-	if err != nil {
-		return false
-	}
-	public, ok := key.(*ecdsa.PublicKey)
-	return ok && public.Curve == elliptic.P256()
-}
-
 // New implements Settings.
 func (s *SendGridSettings) New(_ string, c Common) (ledger.Provider, error) {
 	base := strings.TrimRight(c.BaseURL, "/")
@@ -88,7 +71,7 @@ func (s *SendGridSettings) New(_ string, c Common) (ledger.Provider, error) {
 		return nil, err
 	}
 	return &sendGrid{
-		settings: *s, from: from, url: base + "/v3/mail/send", logs: base + "/v3/logs", lookUps: c.lookUps(sendGridLookUps),
+		settings: *s, from: from, publicKey: parseP256(s.WebhookPublicKey), url: base + "/v3/mail/send", logs: base + "/v3/logs", lookUps: c.lookUps(sendGridLookUps),
 		account: fingerprint("sendgrid", base, string(s.APIKey)),
 		// Each request has a connection of its own: a look-up settles a lost answer late, and not for sure.
 		sender: newSender(c.Dial, 0, s.APIKey),
@@ -104,6 +87,8 @@ type sendGrid struct {
 	lookUps  ledger.LookUps
 	account  [8]byte
 	sender   *sender
+
+	publicKey *ecdsa.PublicKey // that events are checked with; nil: none is believed
 }
 
 // Account implements ledger.Provider.

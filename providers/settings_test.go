@@ -130,7 +130,8 @@ func TestTypes_OffersAreUsedByTheAdapters(t *testing.T) {
 		p := k.make(t, Common{BaseURL: k.base})
 		_, repeats := p.(ledger.Repeater)
 		templater, ok := p.(ledger.Templater)
-		does := map[ledger.Capability]bool{ledger.CanRepeat: repeats, ledger.CanTemplates: ok && templater.SendsTemplates()}
+		_, reports := p.(ledger.Reporter)
+		does := map[ledger.Capability]bool{ledger.CanRepeat: repeats, ledger.CanTemplates: ok && templater.SendsTemplates(), ledger.CanReceipts: reports}
 		offers := map[ledger.Capability]bool{}
 		for _, o := range Types[k.typeName()].Offers {
 			if offers[o.Capability] = true; o.Used != does[o.Capability] || o.How == "" || !slices.Contains(ledger.Capabilities, o.Capability) {

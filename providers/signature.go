@@ -58,6 +58,19 @@ func sign(keys [][]byte, id string, at time.Time, body []byte) string {
 	return strings.Join(signatures, " ")
 }
 
+// verified reports whether a request is signed under one of the keys, at a time that is near ours. Several signatures are
+// separated by blanks and one that is right is enough; those of other versions are no match.
+func verified(keys [][]byte, id, timestamp string, body []byte, signatures string, now time.Time) bool {
+	at, readable := signedTime(timestamp)
+	right := false
+	for _, want := range strings.Fields(sign(keys, id, at, body)) {
+		for _, given := range strings.Fields(signatures) {
+			right = hmac.Equal([]byte(given), []byte(want)) || right
+		}
+	}
+	return readable && near(at, now, receiptClockSkew, receiptClockSkew) && id != "" && !strings.Contains(id, ".") && right
+}
+
 // webhookID is what receivers dedupe on: the same for every attempt under a wire key. A dot would end the id
 // early in the signed text, so a key with anything but letters, digits, _ and - is hashed.
 func webhookID(wireKey string) string {

@@ -22,6 +22,11 @@ const (
 	twilioValidity = 36_000 * time.Second     // the longest ValidityPeriod, which is its default too
 )
 
+// twilioRetries asks for up to five tries of each report, whatever stops one, within the 15 s that Twilio gives to all of them; it
+// would try once more after a failed connection only. A fragment goes to no server and into no signature
+// (twilio.com/docs/usage/webhooks/webhooks-connection-overrides).
+const twilioRetries = "#rc=5&rp=all"
+
 // The forms of ids, as the API's description has them.
 var (
 	twilioAccount = regexp.MustCompile(`^AC[0-9a-fA-F]{32}$`)
@@ -193,7 +198,7 @@ func (p *twilio) Build(o ledger.Order) (ledger.Request, error) {
 	add("ContentSid", m.contentSID)
 	add("ContentVariables", m.variables)
 	if p.callback != "" {
-		add("StatusCallback", p.callback+"/"+o.Reference())
+		add("StatusCallback", p.callback+"/"+o.Reference()+twilioRetries)
 	}
 	if left, ok := validity(o, time.Second, twilioValidity); ok {
 		add("ValidityPeriod", strconv.FormatInt(int64(left/time.Second), 10))

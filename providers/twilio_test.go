@@ -78,7 +78,7 @@ func TestTwilio_Request(t *testing.T) {
 			map[string]string{"To": testNumber, "MessagingServiceSid": service, "From": "+15550100001", "Body": "x"}, true},
 		"callback": {TwilioSettings{}, "https://notify.example.test/v1/receipts/twilio_main", orderOf(`{"text":"x"}`),
 			map[string]string{"To": testNumber, "From": "+15005550006", "Body": "x",
-				"StatusCallback": "https://notify.example.test/v1/receipts/twilio_main/01939c7e-0000-7000-8000-000000000001-2"}, false},
+				"StatusCallback": "https://notify.example.test/v1/receipts/twilio_main/01939c7e-0000-7000-8000-000000000001-2#rc=5&rp=all"}, false},
 		"template": {TwilioSettings{}, "", orderOf(`{"template":{"id":"` + content + `","variables":{ "1" : "Ada", "n": 9007199254740993 }}}`),
 			map[string]string{"To": testNumber, "From": "+15005550006", "ContentSid": content, "ContentVariables": `{"1":"Ada","n":9007199254740993}`}, false},
 		"template without variables": {TwilioSettings{}, "", orderOf(`{"template":{"id":"` + content + `"},"from":"Acme"}`),

@@ -34,6 +34,7 @@ type VonageSettings struct {
 	PrivateKey      Secret `koanf:"private_key"`      // PEM
 	From            string `koanf:"from"`             // sender of messages that bring none
 	SignatureSecret Secret `koanf:"signature_secret"` // checks the signature of receipts
+	SignatureMethod string `koanf:"signature_method"` // sms: md5hash, md5, sha1, sha256 or sha512; "": whichever of them
 	MaxSegments     int    `koanf:"max_segments"`     // parts of one SMS; 0: as many as the API's longest text takes
 }
 
@@ -72,6 +73,9 @@ func (s *VonageSettings) Validate(c Common) []ledger.FieldError {
 		add("from", senderFault(s.From))
 	}
 	add("signature_secret", basicFault(s.SignatureSecret))
+	if _, known := vonageMethods[s.SignatureMethod]; s.SignatureMethod != "" && (!known || s.API == vonageMessagesAPI) {
+		add("signature_method", "must be md5hash, md5, sha1, sha256 or sha512, and goes with api: sms alone")
+	}
 	add("max_segments", segmentsFault(s.MaxSegments))
 	return out
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"sendonce/ledger"
 )
 
@@ -54,6 +56,16 @@ func (p *vonageSMS) Build(o ledger.Order) (ledger.Request, error) {
 // seven digits for the attempt. A reader of UUIDs takes both forms.
 func shortReference(o ledger.Order) string {
 	return strings.ReplaceAll(o.ID, "-", "") + "-" + strconv.Itoa(o.Number)
+}
+
+// longReference is the reference that shortReference made short; "": it is none.
+func longReference(short string) string {
+	hex, number, _ := strings.Cut(short, "-")
+	id, err := uuid.Parse(hex)
+	if err != nil || strings.ReplaceAll(id.String(), "-", "") != hex {
+		return ""
+	}
+	return id.String() + "-" + number
 }
 
 // Send implements ledger.Provider.
