@@ -18,6 +18,7 @@ var (
 	ErrClockBehind  = errors.New("the machine's clock is behind the ledger: its times can't be compared now") // clock_behind
 	ErrNoChannel    = errors.New("the channel has no provider")                                               // channel_not_configured
 	ErrNoProvider   = errors.New("no such provider")
+	ErrNoReporter   = errors.New("no provider of that name posts receipts that we can verify") // receipts_not_taken
 	ErrContentGone  = errors.New("the message was erased")                    // content_gone
 	ErrIfMatch      = errors.New("this action needs If-Match")                // if_match_required
 	ErrCountDiffers = errors.New("the filter matches another number of rows") // count_differs
