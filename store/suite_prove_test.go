@@ -29,7 +29,9 @@ type proof = func(ledger.Notification, ledger.ProofFacts) (ledger.Change, error)
 
 // prove stores one receipt.
 func prove(s ledger.Store, r ledger.Receipt, decide proof) (n ledger.Notification, matched bool, err error) {
-	list, err := s.Prove([]ledger.Receipt{r}, func(_ ledger.Receipt, n ledger.Notification, f ledger.ProofFacts) (ledger.Change, error) { return decide(n, f) })
+	list, err := s.Prove([]ledger.Receipt{r}, func(_ ledger.Receipt, n ledger.Notification, f ledger.ProofFacts) (ledger.Change, error) {
+		return decide(n, f)
+	})
 	if err != nil {
 		return n, false, err
 	}
