@@ -1,11 +1,11 @@
--- The ledger of sendonce, version 2: one SQLite file, to be read as documentation.
+-- The ledger of sendonce, version 3: one SQLite file, to be read as documentation.
 --
 -- Times end in _at and are Unix milliseconds UTC. Whoever runs the SQL gives them; SQL never asks for the time.
 -- For readable ones: SELECT * FROM readable WHERE event_id = 'evt_2291';
 -- The rules stand here a second time, after ledger/state.go, so that no other program can break them unseen.
 -- Lists of words are written as OR or CASE: an IN list of more than two builds a temporary tree on every insert.
 PRAGMA application_id = 1397641300; -- 'SNDT'
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 -- What this file is. ledger_id and generation stand in the lock file beside it as well. A ledger that is older than its
 -- lock file, or has none, was restored or moved: its open rows are never sent blindly.
@@ -32,7 +32,9 @@ CREATE TABLE counts (
   duplicates   INTEGER NOT NULL DEFAULT 0, -- repeats that sent nothing
   proven_twice INTEGER NOT NULL DEFAULT 0, -- second messages that a receipt proved
   shared       INTEGER NOT NULL DEFAULT 0, -- answers with a message id of another row
-  newest_at    INTEGER NOT NULL DEFAULT 0  -- the newest time that was written
+  newest_at    INTEGER NOT NULL DEFAULT 0, -- the newest time that was written
+  receipts     INTEGER NOT NULL DEFAULT 0,
+  unmatched    INTEGER NOT NULL DEFAULT 0  -- of them, those whose row is not known yet
 ) STRICT;
 INSERT INTO counts (one) VALUES (1);
 
@@ -232,7 +234,7 @@ CREATE TABLE receipts (
 ) STRICT;
 CREATE UNIQUE INDEX receipts_event     ON receipts (provider, event_key);
 CREATE UNIQUE INDEX receipts_fact      ON receipts (provider, fact_key);
-CREATE INDEX        receipts_of        ON receipts (notification) WHERE notification IS NOT NULL;
+CREATE INDEX        receipts_of        ON receipts (notification, number) WHERE notification IS NOT NULL;
 CREATE INDEX        receipts_unmatched ON receipts (message_id, provider) WHERE notification IS NULL;
 CREATE TRIGGER receipts_fixed BEFORE UPDATE OF id, provider, event_key, fact_key, message_id, kind, delivery, code, provider_at, arrived_at
     ON receipts BEGIN SELECT RAISE(ABORT, 'a receipt is never changed'); END;

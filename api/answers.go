@@ -83,7 +83,7 @@ type Attempt struct {
 // Receipt is a delivery report or another proof.
 type Receipt struct {
 	Provider   string  `json:"provider"`
-	Attempt    *int    `json:"attempt"` // null where only the message id told the row
+	Attempt    *int    `json:"attempt"` // null: of a row that no attempt was made for
 	MessageID  *string `json:"message_id"`
 	Kind       string  `json:"kind"`
 	Delivery   *string `json:"delivery"`
@@ -195,6 +195,8 @@ type Stats struct {
 	Duplicates      int64            `json:"duplicates_suppressed"`
 	ProvenTwice     int64            `json:"duplicates_proven"`
 	Shared          int64            `json:"message_ids_shared"`
+	Receipts        int64            `json:"receipts"`
+	Unmatched       int64            `json:"receipts_unmatched"`
 	OldestAmbiguous *string          `json:"oldest_ambiguous_at"`
 }
 

@@ -31,6 +31,7 @@ type Ledger interface {
 	Resume(ctx context.Context, provider, actor string) (ledger.ProviderStatus, error)
 	Keys(ctx context.Context, e ledger.Event) ([]ledger.KeyPreview, error)
 	Stats(ctx context.Context) (ledger.Stats, error)
+	Receive(ctx context.Context, provider string, p ledger.Posted) (ledger.Received, error)
 	Ready() error
 }
 
@@ -38,7 +39,7 @@ type Ledger interface {
 type Settings struct {
 	Keys                 []AccessKey // none: loopback only, no key needed
 	AcceptIdempotencyKey bool        // an Idempotency-Key header on a claim is its dedupe_key instead of a 400
-	PublicURL            string      // its origin counts as our own for browsers
+	PublicURL            string      // its origin counts as our own for browsers, and providers post to it; no slash at the end
 	Version              string      // shown by /healthz
 	Limits               Limits
 }
@@ -54,6 +55,9 @@ type API struct {
 	echo     *echo.Echo
 	origins  *http.CrossOriginProtection
 	public   map[string]bool // path templates that need no key
+	signed   map[string]bool // of them, those whose callers sign and are no browsers
+	large    chan struct{}   // one for each large body of receipts that is read
+	unsigned rate.Sometimes  // bounds the log lines about refused receipts
 	bodies   sync.Pool       // of *[]byte: request bodies, which nothing keeps after decoding
 	answers  sync.Pool       // of *bytes.Buffer
 	refusals rate.Sometimes  // bounds the log lines about refused hosts and origins
@@ -71,7 +75,10 @@ func New(l Ledger, s Settings, log *slog.Logger) *API {
 		echo:     echo.New(),
 		origins:  http.NewCrossOriginProtection(),
 		public:   map[string]bool{},
+		signed:   map[string]bool{},
+		large:    make(chan struct{}, largeAtOnce),
 		refusals: rate.Sometimes{First: 5, Interval: time.Second},
+		unsigned: rate.Sometimes{First: 5, Interval: 10 * time.Second},
 	}
 	if s.PublicURL != "" {
 		u, err := url.Parse(s.PublicURL)
@@ -135,6 +142,8 @@ func (a *API) routes() []route {
 		{post, "/v1/providers/:name/resume", operator | wholeLedger, a.resume},
 		{get, "/v1/keys", everyRole, a.previewKeys},
 		{get, "/v1/stats", everyRole | wholeLedger, a.stats},
+		{post, "/v1/receipts/:provider", signed, a.receive},
+		{post, "/v1/receipts/:provider/:reference", signed, a.receive},
 		{get, "/healthz", public, a.health},
 		{head, "/healthz", public, a.health},
 		{get, "/readyz", public, a.ready},
@@ -148,8 +157,11 @@ func (a *API) add(r route) {
 	if r.roles == 0 {
 		panic("api: route without roles: " + r.method + " " + r.path)
 	}
-	if r.roles == public {
+	if r.roles == public || r.roles == signed {
 		a.public[r.path] = true
+	}
+	if r.roles == signed {
+		a.signed[r.path] = true
 	}
 	a.echo.Add(r.method, r.path, func(c echo.Context) error {
 		rq := c.(*request)

@@ -35,6 +35,7 @@ const (
 	operator
 	wholeLedger // of a route only: what it shows or changes belongs to no single source
 	public      // of a route only: no key is asked for
+	signed      // of a route only: nor of providers, whose signature is judged behind it
 
 	everyRole = sender | reader | operator
 )
@@ -97,7 +98,7 @@ func (a *API) authenticate(r *http.Request) (*credential, error) {
 
 // may says whether a key with these roles may use a route.
 func (c *credential) may(needed roles) error {
-	if needed == public {
+	if needed == public || needed == signed {
 		return nil
 	}
 	if c.roles&needed == 0 {

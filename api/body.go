@@ -17,10 +17,20 @@ func (a *API) readInto(rq *request, into any) error {
 
 // withBody hands the body to use, which must keep no part of it: the memory is used again.
 func (a *API) withBody(rq *request, limit int64, use func(body []byte) error) error {
-	r := rq.Request()
-	if !announcedAsJSON(r.Header) {
+	if !announcedAsJSON(rq.Request().Header) {
 		return refuse(codeMediaType)
 	}
+	return a.wholeBody(rq, limit, func(body []byte) error {
+		if len(body) == 0 {
+			return ledger.Invalid(wholeBody, "must be a JSON object; it is empty")
+		}
+		return use(body)
+	})
+}
+
+// wholeBody is withBody for a body of any type, which may be empty too.
+func (a *API) wholeBody(rq *request, limit int64, use func(body []byte) error) error {
+	r := rq.Request()
 	if r.ContentLength > limit {
 		drain(r)
 		return refuse(codeTooLarge)
@@ -41,8 +51,6 @@ func (a *API) withBody(rq *request, limit int64, use func(body []byte) error) er
 	case err != nil:
 		// The caller left or was too slow: a cut connection tells it to repeat, a 4xx would tell it to give up.
 		panic(http.ErrAbortHandler)
-	case len(body) == 0:
-		return ledger.Invalid(wholeBody, "must be a JSON object; it is empty")
 	}
 	return use(body)
 }

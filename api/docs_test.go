@@ -18,7 +18,7 @@ func TestDocs_RoutesFieldsLimits(t *testing.T) {
 	}
 	page := string(b)
 	var want []string
-	path := strings.NewReplacer(":id", "{id}", ":name", "{name}", ":code", "{code}")
+	path := strings.NewReplacer(":id", "{id}", ":name", "{name}", ":code", "{code}", ":provider", "{provider}", ":reference", "{reference}")
 	for _, r := range New(newStub(), Settings{}, quiet()).routes() {
 		want = append(want, "| `"+r.method+" "+path.Replace(r.path)+"` |")
 	}
@@ -36,7 +36,7 @@ func TestDocs_RoutesFieldsLimits(t *testing.T) {
 		{"| `event_type` | | %d code points |", ledger.MaxEventType}, {"| `source` | | %d code points |", ledger.MaxSource}, {"| `user_id` | | %d code points |", ledger.MaxUserID},
 		{"(%d bytes)", ledger.MaxMetadataBytes}, {"1 to %d of ASCII", ledger.MaxDedupeKey}, {"at most %d code points; `by`", ledger.MaxReason}, {"names the person, at most %d", ledger.MaxPerson},
 		{"`message_id` (%d code points)", ledger.MaxMessageID}, {"1 to %d items", ledger.MaxBatch}, {"`limit` 1 to %d", ledger.MaxList}, {"(%d without)", defaultLimit},
-		{"the last %d)", ledger.MaxDuplicates}, {"| nesting of JSON | %d |", MaxDepth}, {"| body | %d KiB |", l.Body >> 10}, {"| %d MiB, 500 |", l.Batch >> 20},
+		{"the last %d)", ledger.MaxDuplicates}, {"| nesting of JSON | %d |", MaxDepth}, {"| body | %d KiB |", l.Body >> 10}, {"| %d MiB, 500 |", l.Batch >> 20}, {"| receipts, beyond 256 KiB eight at a time | %d MiB |", l.Receipts >> 20},
 		{"| request line and headers | %d KiB |", int64(l.HeaderBytes) >> 10}, {"| headers complete | %d s |", int64(l.Header.Seconds())}, {"| body complete | %d s |", int64(l.Read.Seconds())},
 		{"| answer written | %d s |", int64(l.Write.Seconds())}, {"between two requests | %d s |", int64(l.Idle.Seconds())}, {"| `Prefer: wait` | %d s |", int64(l.Wait.Seconds())},
 		{"| drain at the stop | %d s |", int64(l.Drain.Seconds())}, {"| `provider` | sends through this one only | %d bytes", ledger.MaxProvider},

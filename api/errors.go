@@ -18,6 +18,9 @@ var sentinels = []struct {
 }{
 	{ledger.ErrNotFound, codeNoNotification},
 	{ledger.ErrNoProvider, codeNoProvider},
+	{ledger.ErrNoReporter, codeNoReceipts},
+	{ledger.ErrUnverified, codeUnverified},
+	{ledger.ErrUnreadable, codeUnreadable},
 	{ledger.ErrMayBeSent, codeRoleMissing},
 	{ledger.ErrContentGone, codeContentGone},
 	{ledger.ErrCountDiffers, codeCountDiffers},

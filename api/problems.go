@@ -15,6 +15,10 @@ const (
 	codeNoRoute            = "route_not_found"
 	codeNoNotification     = "notification_not_found"
 	codeNoProvider         = "provider_not_found"
+	codeNoReceipts         = "receipts_not_taken"
+	codeUnverified         = "receipts_unverified"
+	codeUnreadable         = "receipts_unreadable"
+	codeNoPublicURL        = "public_url_missing"
 	codeMethod             = "method_not_allowed"
 	codeWrongState         = "wrong_state"
 	codeContentGone        = "content_gone"
@@ -53,15 +57,19 @@ type problemKind struct {
 var problemKinds = []problemKind{
 	{codeInvalid, 400, 0, "The request is not valid", "The request can never succeed as it is; errors names each field and says what is right."},
 
+	{codeUnreadable, 400, 0, "The receipts cannot be read", "The signature is right, and the body is no report in a form of this provider."},
+
 	{codeUnauthorized, 401, 0, "A valid key is needed", "Send one header Authorization: Bearer KEY with a key of this service."},
 
 	{codeRoleMissing, 403, 0, "The key may not do this", "None of the roles of this key allows this request."},
 	{codeSourceNotAllowed, 403, 0, "The key is bound to another source", "This key is bound to one source; leave source out or name that one."},
+	{codeUnverified, 403, 0, "The receipts are not verified", "The signature, its time or the secret that would prove it is missing or wrong."},
 	{codeCrossSite, 403, 0, "Requests of foreign pages are refused", "A browser sent this on behalf of a page of another site."},
 
 	{codeNoRoute, 404, 0, "No such route", "The path is no route of this service."},
 	{codeNoNotification, 404, 0, "No such notification", "This key can see no notification with that id."},
 	{codeNoProvider, 404, 0, "No such provider", "No provider with that name is configured."},
+	{codeNoReceipts, 404, 0, "No receipts are taken here", "No provider of that name is configured whose type posts signed receipts."},
 
 	{codeMethod, 405, 0, "The route does not take this method", "The header Allow lists the methods that it takes."},
 
@@ -73,7 +81,7 @@ var problemKinds = []problemKind{
 
 	{codeVersionDiffers, 412, 0, "The notification has changed", "If-Match names another version than it has now; notification shows it as it is."},
 
-	{codeTooLarge, 413, 0, "The body is too large", "A body has at most 256 KiB, a batch at most 4 MiB with items of at most 256 KiB."},
+	{codeTooLarge, 413, 0, "The body is too large", "A body has at most 256 KiB, a batch at most 4 MiB with items of at most 256 KiB, a provider's receipts at most 8 MiB."},
 
 	{codeMediaType, 415, 0, "The body is not announced as JSON", "Send Content-Type: application/json, in UTF-8 and without Content-Encoding."},
 
@@ -91,6 +99,7 @@ var problemKinds = []problemKind{
 	{codeStorageUnknown, 503, 2, "It is not known whether the ledger wrote", "The write may or may not be there; repeat the same request, that is safe."},
 	{codeStorageLow, 503, 30, "The ledger's disk is nearly full", "Nothing was written; repeat the same request once there is space."},
 	{codeClockBehind, 503, 30, "The machine's clock is behind the ledger", "Nothing was written, since send_at and expires_at can't be compared now; repeat the same request once the clock is right, or leave both out."},
+	{codeNoPublicURL, 503, 60, "The public URL is not configured", "Receipts are taken once public_url says where providers reach this service: their signatures are built on it."},
 	{codeNoChannel, 503, 60, "The channel has no provider", "Nothing was written; repeat the same request once the channel is configured."},
 	{codeDraining, 503, 5, "The service is stopping", "Nothing was written; repeat the same request."},
 	{codeRowMoved, 503, 1, "The notification moved meanwhile", "Nothing was written; repeat the same request."},

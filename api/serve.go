@@ -24,6 +24,7 @@ type Limits struct {
 	HeaderBytes int           // 64 KiB of request line and headers
 	Body        int64         // 256 KiB
 	Batch       int64         // 4 MiB, the body of a batch
+	Receipts    int64         // 8 MiB, what a provider posts
 }
 
 // withDefaults fills the fields that are zero.
@@ -39,6 +40,7 @@ func (l Limits) withDefaults() Limits {
 		HeaderBytes: or(l.HeaderBytes, 64<<10),
 		Body:        or(l.Body, 256<<10),
 		Batch:       or(l.Batch, 4<<20),
+		Receipts:    or(l.Receipts, 8<<20),
 	}
 }
 

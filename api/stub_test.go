@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -39,6 +40,7 @@ type stub struct {
 	events []ledger.Event
 	acts   []ledger.Act
 	bulks  []ledger.Bulk
+	posted []ledger.Posted
 	filter ledger.Filter
 	calls  int // that changed something
 
@@ -184,7 +186,19 @@ func (s *stub) Keys(_ context.Context, e ledger.Event) ([]ledger.KeyPreview, err
 }
 
 func (s *stub) Stats(context.Context) (ledger.Stats, error) {
-	return ledger.Stats{Notifications: 5, States: map[ledger.State]int64{ledger.StateSent: 5}}, s.err
+	return ledger.Stats{Notifications: 5, States: map[ledger.State]int64{ledger.StateSent: 5}, Receipts: 9, Unmatched: 1}, s.err
+}
+
+func (s *stub) Receive(ctx context.Context, _ string, p ledger.Posted) (ledger.Received, error) {
+	if s.err != nil {
+		return ledger.Received{}, s.err
+	}
+	s.changed(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.Body = bytes.Clone(p.Body) // its memory is used again
+	s.posted = append(s.posted, p)
+	return ledger.Received{Events: 1}, nil
 }
 
 func (s *stub) Ready() error { return s.err }

@@ -33,7 +33,7 @@ func decideClose(in closing, f CloseFacts) Change {
 	}
 	switch {
 	case in.result.Outcome == Accepted:
-		c.sent(in.attempt.MessageID, "")
+		c.sent(in.messageID(f), "")
 		if f.Shared {
 			c.Reason = ReasonMessageIDShared
 		}
@@ -42,7 +42,7 @@ func decideClose(in closing, f CloseFacts) Change {
 				Evidence: fmt.Appendf(nil, `{"attempt":%d,"duplicate":true}`, f.Proven[i])}
 		}
 	case len(f.Proven) > 0:
-		c.sent(in.attempt.MessageID, ReasonProof)
+		c.sent(in.messageID(f), ReasonProof)
 	case in.attempt.Kind == KindRepeat:
 		c.unknown(repeatReason(in.result.Outcome), in.unknownAction, in.unknownDue)
 		c.Deferrals = in.row.Deferrals + 1
@@ -60,6 +60,14 @@ func decideClose(in closing, f CloseFacts) Change {
 		c.MessageID = in.attempt.MessageID
 	}
 	return c
+}
+
+// messageID is the answer's, else what receipts brought.
+func (in *closing) messageID(f CloseFacts) string {
+	if in.attempt.MessageID != "" {
+		return in.attempt.MessageID
+	}
+	return f.MessageID
 }
 
 // deferred moves a row that was surely not sent: to the next provider at once, or back to wait.

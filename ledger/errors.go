@@ -18,10 +18,11 @@ var (
 	ErrClockBehind  = errors.New("the machine's clock is behind the ledger: its times can't be compared now") // clock_behind
 	ErrNoChannel    = errors.New("the channel has no provider")                                               // channel_not_configured
 	ErrNoProvider   = errors.New("no such provider")
-	ErrContentGone  = errors.New("the message was erased")                    // content_gone
-	ErrIfMatch      = errors.New("this action needs If-Match")                // if_match_required
-	ErrCountDiffers = errors.New("the filter matches another number of rows") // count_differs
-	ErrPast         = errors.New("expires_at has passed")                     // expired_already
+	ErrNoReporter   = errors.New("no provider of that name posts receipts that we can verify") // receipts_not_taken
+	ErrContentGone  = errors.New("the message was erased")                                     // content_gone
+	ErrIfMatch      = errors.New("this action needs If-Match")                                 // if_match_required
+	ErrCountDiffers = errors.New("the filter matches another number of rows")                  // count_differs
+	ErrPast         = errors.New("expires_at has passed")                                      // expired_already
 	ErrNeedAccept   = errors.New("the first message may have gone out: accept_duplicate is needed")
 	ErrOneState     = errors.New("release takes one state only")
 	ErrMayBeSent    = errors.New("this key may release only failed rows that are surely not sent") // role_missing

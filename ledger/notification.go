@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -148,6 +149,14 @@ const (
 
 // Deliveries lists them in rising order: the highest that ever came wins.
 var Deliveries = []Delivery{Queued, PassedOn, Delayed, Undelivered, Delivered, Bounced, Complained}
+
+// Higher returns the higher of two deliveries.
+func Higher(a, b Delivery) Delivery {
+	if slices.Index(Deliveries, b) > slices.Index(Deliveries, a) {
+		return b
+	}
+	return a
+}
 
 // Record is a notification with its whole history.
 type Record struct {

@@ -12,27 +12,37 @@ import (
 // attempt was accepted, whatever the row's state; while the row is sending it is kept and applied when the attempt closes.
 // A report that names no known row is kept until one turns up: ErrNotFound then.
 func (l *Ledger) Prove(_ context.Context, r Receipt) (Notification, error) {
-	r.ArrivedAt = l.clock.now()
-	n, matched, err := l.store.Prove(r, func(n Notification, f ProofFacts) (Change, error) { return decideProof(r, n, f) })
+	list, err := l.store.Prove([]Receipt{r.sound(r.Provider, l.clock.now())}, decideProof)
 	if err != nil {
 		return Notification{}, err
 	}
-	if !matched {
+	p := &list[0]
+	l.proved(r.Provider, p)
+	switch {
+	case p.Err != nil:
+		return Notification{}, p.Err
+	case !p.Matched:
 		return Notification{}, ErrNotFound
 	}
-	l.recent.moved(n)
-	l.log.Info("proof", "id", n.ID, "provider", r.Provider, "kind", r.Kind, "state", n.State)
-	if n.State.Final() {
-		l.waiters.ended(n)
+	l.log.Info("proof", "id", p.ID, "provider", r.Provider, "kind", r.Kind, "state", p.State)
+	return p.Notification, nil
+}
+
+// proved tells memory and those who wait what a receipt did.
+func (l *Ledger) proved(provider string, p *Proved) {
+	switch {
+	case p.Err != nil:
+		l.troubles.Tell("a receipt cannot be stored", "provider", provider, "error", p.Err)
+	case p.Matched && !p.Known:
+		l.recent.proved(p.Notification)
+		if p.State.Final() {
+			l.waiters.ended(p.Notification)
+		}
 	}
-	return n, nil
 }
 
 // decideProof says what becomes of a row that a report is about.
 func decideProof(r Receipt, n Notification, f ProofFacts) (Change, error) {
-	if f.Known || n.State == StateSending {
-		return Change{}, nil
-	}
 	at := r.ArrivedAt
 	if n.UpdatedAt.After(at) { // a change that was written first
 		at = n.UpdatedAt
@@ -42,11 +52,16 @@ func decideProof(r Receipt, n Notification, f ProofFacts) (Change, error) {
 	if c.MessageID == "" {
 		c.MessageID = r.MessageID
 	}
-	second := n.State == StateSent && f.second(r.Number != 0, r.MessageID != "" && r.MessageID == n.MessageID)
-	if n.State == StateSent && !second {
+	second := n.State == StateSent && f.second(r.MessageID != "" && r.MessageID == n.MessageID)
+	switch {
+	case n.State == StateSent && !second && c.Delivery == n.Delivery && c.MessageID == n.MessageID:
+		return Change{}, nil // opened, clicked, read: the row stays as it is
+	case n.State == StateSent && !second:
 		return c, nil // nothing new but its delivery
-	}
-	if n.State != StateSent {
+	case n.State == StateSent:
+	case f.Shared:
+		c.sent(r.MessageID, ReasonMessageIDShared)
+	default:
 		c.sent(r.MessageID, ReasonProof)
 	}
 	hash := sha256.Sum256(r.Body)
@@ -63,7 +78,7 @@ func decideProof(r Receipt, n Notification, f ProofFacts) (Change, error) {
 // second reports whether the proof is of a second message: another handing was accepted or proven already. A handing is
 // an attempt and the repeats of it under the same wire key, which are one message by the provider's word. Attempts that sent
 // the same bytes share their reference, so a proof by reference cannot tell them apart.
-func (f *ProofFacts) second(byReference, sameMessage bool) bool {
+func (f *ProofFacts) second(sameMessage bool) bool {
 	if sameMessage {
 		return false
 	}
@@ -73,7 +88,7 @@ func (f *ProofFacts) second(byReference, sameMessage bool) bool {
 	for i, a := range f.Attempts {
 		if a.Kind == KindSend {
 			last = a.Number
-			if first := slices.IndexFunc(f.Attempts[:i], a.sameRequest); byReference && first >= 0 {
+			if first := slices.IndexFunc(f.Attempts[:i], a.sameRequest); f.ByReference && first >= 0 {
 				last = handing[f.Attempts[first].Number]
 			}
 		}

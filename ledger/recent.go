@@ -1,9 +1,6 @@
 package ledger
 
-import (
-	"slices"
-	"sync"
-)
+import "sync"
 
 const (
 	maxRecent      = 8192    // rows that are kept in memory: some 10 MB, 40 at most
@@ -67,9 +64,7 @@ func (r *recent) read(n Notification, epoch int64) {
 // risen is a row with what only ever rises and moves no version: whoever saw less of it came first.
 func risen(n Notification, old *Notification) Notification {
 	n.Duplicates, n.DuplicateAt = max(n.Duplicates, old.Duplicates), later(n.DuplicateAt, old.DuplicateAt)
-	if slices.Index(Deliveries, old.Delivery) > slices.Index(Deliveries, n.Delivery) {
-		n.Delivery = old.Delivery
-	}
+	n.Delivery = Higher(n.Delivery, old.Delivery)
 	if n.Version == old.Version {
 		n.UpdatedAt = later(n.UpdatedAt, old.UpdatedAt)
 	}
@@ -85,6 +80,20 @@ func (r *recent) moved(n Notification) {
 	switch {
 	case e == nil:
 		r.insert(n, true)
+	case n.Version >= e.row.Version:
+		e.row = risen(n, &e.row)
+	}
+}
+
+// proved replaces a row with what a receipt made of it. One that was not kept is not: reports come long after their events, and
+// would drive out what was claimed lately. What is being read meanwhile is not kept either.
+func (r *recent) proved(n Notification) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.rows[recentKey{n.Source, n.DedupeKey}]
+	switch {
+	case e == nil:
+		r.epoch++
 	case n.Version >= e.row.Version:
 		e.row = risen(n, &e.row)
 	}

@@ -39,9 +39,10 @@ type Store interface {
 	// The ordinal n counts the parent's resends from 1. decide is pure. ErrNotFound.
 	Resend(parent uuid.UUID, decide func(parent Notification, n int) (Change, Claim, error)) (Claimed, error)
 
-	// Prove stores a receipt once and moves the row as decide says; while the row is sending the receipt
-	// waits for Close. matched is false when no row is known yet: the receipt is kept for it.
-	Prove(r Receipt, decide func(Notification, ProofFacts) (Change, error)) (n Notification, matched bool, err error)
+	// Prove stores receipts, each once, and moves their rows as decide says; while a row is sending its receipts wait for Close,
+	// and one that no row is known for is kept until its message id turns up. One commit holds them all. A receipt that cannot be
+	// stored, or that decide refuses, has its Err and spoils no other.
+	Prove(list []Receipt, decide func(Receipt, Notification, ProofFacts) (Change, error)) ([]Proved, error)
 
 	// Suppress notes repeats that sent nothing: counts them and keeps each row's last MaxDuplicates.
 	// It returns each row's count as it is then.
@@ -150,18 +151,29 @@ type Closing struct {
 
 // CloseFacts are what a decision about a closed attempt depends on besides its result.
 type CloseFacts struct {
-	Proven  []int    // numbers of the row's attempts, this one included, that stored receipts prove
-	Shared  bool     // one of the message ids belongs to another row
-	Highest Delivery // of the receipts that are stored
+	Proven    []int    // numbers of the row's attempts, this one included, that stored receipts prove
+	Shared    bool     // one of the message ids belongs to another row
+	Highest   Delivery // of the receipts that are stored
+	MessageID string   // that they brought
 }
 
 // ProofFacts are what a decision about a proof depends on besides the row.
 type ProofFacts struct {
-	Known    bool      // this receipt, or one with the same fact, was stored before
-	Number   int       // the attempt that it proves
-	Attempts []Attempt // of the row, in order
-	Proven   []int     // numbers that other stored receipts prove
-	Highest  Delivery  // of all stored receipts of the row, this one included
+	Number      int       // the attempt that it proves
+	ByReference bool      // our own reference told the attempt, and not the message id alone
+	Attempts    []Attempt // of the row, in order; empty where there is one at most
+	Proven      []int     // numbers that other stored receipts prove, where there are several attempts
+	Highest     Delivery  // of all stored receipts of the row, this one included
+	Shared      bool      // its message id belongs to another row too
+}
+
+// Proved is what became of a receipt.
+type Proved struct {
+	Notification      // as it is now
+	Matched      bool // false: no row is known, and Notification is empty
+	Known        bool // it, or one with the same fact, was stored before: nothing was changed
+	Settled      bool // it was written into the row's history: it moved the row, or is the proof of a second message
+	Err          error
 }
 
 // Change is what becomes of a row. Fields with "keep" in their comment keep the row's value when zero.
@@ -231,6 +243,8 @@ type Stats struct {
 	MaybeSent     int64
 	Duplicates    int64 // suppressed
 	ProvenTwice   int64 // duplicates that receipts proved
-	Shared        int64 // answers with a message id of another row
+	Shared        int64 // message ids that came for a second row
+	Receipts      int64 // stored, each once
+	Unmatched     int64 // of them, those whose row is not known
 	OldestUnknown time.Time
 }

@@ -18,8 +18,11 @@ type migration struct {
 //go:embed migrate_2.sql
 var toVersion2 string
 
+//go:embed migrate_3.sql
+var toVersion3 string
+
 // migrations of sendonce, in order. Version 1 is the first.
-func migrations() []migration { return []migration{{2, toVersion2}} }
+func migrations() []migration { return []migration{{2, toVersion2}, {3, toVersion3}} }
 
 // migrate leads a file to the newest version. Foreign keys are off meanwhile, so that a table may be rebuilt, and checked
 // before the commit.

@@ -12,8 +12,8 @@ import (
 	"sendonce/ledger"
 )
 
-// sentInVersion1 is a sent row of the first version, whose answer had two message ids.
-const sentInVersion1 = `INSERT INTO notifications (id, source, dedupe_key, recipe, source_in_key, event_id, channel, provider, pinned, lane, state,
+// sentOnce is a sent row as the first version wrote it, whose answer had two message ids.
+const sentOnce = `INSERT INTO notifications (id, source, dedupe_key, recipe, source_in_key, event_id, channel, provider, pinned, lane, state,
  next_action, due_at, claimed_at, updated_at)
 VALUES (x'01890000000070008000000000000001', '', 'k1', 'given', 0, 'e1', 'sms', 'p', 0, 1, 'claimed', 'send', 1, 1, 1);
 INSERT INTO contents VALUES (1, '+14155550142', '+14155550142', '{"text":"x"}', NULL, zeroblob(16));
@@ -22,21 +22,36 @@ INSERT INTO attempts (notification, number, kind, provider, account, request_has
 VALUES (1, 1, 'send', 'p', zeroblob(8), zeroblob(16), 2);
 UPDATE attempts SET ended_at = 3, outcome = 'accepted', phase = 'answered', message_id = 'm1' WHERE notification = 1;
 UPDATE notifications SET state = 'sent', message_id = 'm1', confirmed_at = 3, version = 3 WHERE seq = 1;
-INSERT INTO message_ids VALUES ('m1', 'p', 1, 1), ('m2', 'p', 1, 1);`
+INSERT INTO message_ids VALUES ('m2', 'p', 1, 1);`
+
+// receiptsOnce are a report about it, and one about a message that nobody knows.
+const receiptsOnce = `
+INSERT INTO receipts (provider, event_key, fact_key, notification, number, message_id, kind, arrived_at) VALUES
+('p', 'r1', 'r1', 1, 1, 'm1', 'delivered', 4), ('p', 'r2', 'r2', NULL, NULL, 'm9', 'delivered', 4);`
 
 // F38: a ledger of each earlier version is led to the very schema of today, with its rows.
-func TestMigrate_F38_FromVersion1(t *testing.T) {
+func TestMigrate_F38_FromEachVersion(t *testing.T) {
+	for version := 1; version < schemaVersion; version++ {
+		t.Run(fmt.Sprint(version), func(t *testing.T) { migrateFrom(t, version) })
+	}
+}
+
+func migrateFrom(t *testing.T, first int) {
 	today := created(t)
 	old := options(t)
-	text, err := os.ReadFile("../testdata/schemas/1.sql")
+	text, err := os.ReadFile(fmt.Sprintf("../testdata/schemas/%d.sql", first))
 	if err != nil {
 		t.Fatal(err)
 	}
-	old.Schema, old.hooks.version = string(text), 1
+	old.Schema, old.hooks.version = string(text), first
 	if err := Create(old); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := visit(t, old).Exec(sentInVersion1); err != nil {
+	rows := sentOnce + receiptsOnce
+	if first == 1 { // later an attempt's first id stands only there
+		rows += "INSERT INTO message_ids VALUES ('m1', 'p', 1, 1);"
+	}
+	if _, err := visit(t, old).Exec(rows); err != nil {
 		t.Fatal(err)
 	}
 	old.Schema, old.hooks.version = today.Schema, 0
@@ -56,6 +71,9 @@ func TestMigrate_F38_FromVersion1(t *testing.T) {
 		}
 		n := taken(t, s, claimed(t, s, claimOf(2))[0])
 		closed(t, s, n, ledger.Accepted, toSent, "m3")
+		if st, err := s.Stats(t.Context()); err != nil || st.Receipts != 2 || st.Unmatched != 1 {
+			t.Errorf("%d receipts, %d of them unmatched (%v)", st.Receipts, st.Unmatched, err)
+		}
 	})
 	version, schema := plainSchema(t, visit(t, old))
 	wantVersion, want := plainSchema(t, visit(t, today))
@@ -64,7 +82,10 @@ func TestMigrate_F38_FromVersion1(t *testing.T) {
 	}
 }
 
-var commentOrBlanks = regexp.MustCompile(`--[^\n]*|\s+`)
+var (
+	commentOrBlanks = regexp.MustCompile(`--[^\n]*|\s+`)
+	roundMarks      = regexp.MustCompile(` ?([(),]) ?`)
+)
 
 // plainSchema is the schema without comments and line ends.
 func plainSchema(t *testing.T, db *sql.DB) (int, []string) {
@@ -72,7 +93,7 @@ func plainSchema(t *testing.T, db *sql.DB) (int, []string) {
 	list := strings.Split(schema, ";\n")
 	for i, s := range list {
 		list[i] = strings.TrimSpace(commentOrBlanks.ReplaceAllString(s, " "))
-		list[i] = strings.Join(strings.Fields(list[i]), " ")
+		list[i] = roundMarks.ReplaceAllString(strings.Join(strings.Fields(list[i]), " "), "$1")
 	}
 	return version, list
 }

@@ -128,10 +128,10 @@ func (s *Store) Stats(ctx context.Context) (ledger.Stats, error) {
 	st := ledger.Stats{States: map[ledger.State]int64{}}
 	err := s.snapshot(ctx, func(r reader) error {
 		n := make([]int64, len(ledger.States))
-		if _, err := oneRow(r, `SELECT claimed, held, sending, ambiguous, sent, failed, cancelled, expired, maybe_sent, duplicates, proven_twice, shared
- FROM counts WHERE one = 1`, nil, toInt[int64]{&n[0]}, toInt[int64]{&n[1]}, toInt[int64]{&n[2]}, toInt[int64]{&n[3]}, toInt[int64]{&n[4]},
+		if _, err := oneRow(r, `SELECT claimed, held, sending, ambiguous, sent, failed, cancelled, expired, maybe_sent, duplicates, proven_twice, shared,
+ receipts, unmatched FROM counts WHERE one = 1`, nil, toInt[int64]{&n[0]}, toInt[int64]{&n[1]}, toInt[int64]{&n[2]}, toInt[int64]{&n[3]}, toInt[int64]{&n[4]},
 			toInt[int64]{&n[5]}, toInt[int64]{&n[6]}, toInt[int64]{&n[7]}, toInt[int64]{&st.MaybeSent}, toInt[int64]{&st.Duplicates},
-			toInt[int64]{&st.ProvenTwice}, toInt[int64]{&st.Shared}); err != nil {
+			toInt[int64]{&st.ProvenTwice}, toInt[int64]{&st.Shared}, toInt[int64]{&st.Receipts}, toInt[int64]{&st.Unmatched}); err != nil {
 			return err
 		}
 		for i, state := range ledger.States {

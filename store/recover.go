@@ -141,6 +141,11 @@ func (t *tx) lateProof(n ledger.Notification, at time.Time) error {
 	if c.Delivery, err = highest(t, n.Seq); err != nil {
 		return err
 	}
+	if n.MessageID == "" {
+		if c.MessageID, err = broughtID(t, n.Seq, n.AttemptCount); err != nil {
+			return err
+		}
+	}
 	c.Settlement = &ledger.Settlement{At: at, Action: ledger.CauseProof, From: n.State, To: c.State, Actor: "provider:" + provider}
 	if _, err := t.change(n, c); err != nil {
 		return err

@@ -18,7 +18,7 @@ func TestSchema_RefusesForbiddenChanges(t *testing.T) {
 	waits := claimed(t, s, claimOf(3))[0]
 	settled(t, s, n, ledger.Change{State: n.State, ConfirmedAt: at0})
 	var told ledger.ProofFacts
-	if _, _, err := s.Prove(receiptOf("SM1", ledger.Delivered), proves(&told)); err != nil {
+	if _, _, err := prove(s, receiptOf("SM1", ledger.Delivered), proves(&told)); err != nil {
 		t.Fatal(err)
 	}
 	db := visit(t, o)

@@ -174,6 +174,9 @@ func (t *tx) evidence(n *ledger.Notification, a *ledger.Attempt, ids []string) (
 	if f.Proven, err = collect(rows, err, func(n *int) []any { return []any{toInt[int]{n}} }); err != nil {
 		return f, err
 	}
+	if f.MessageID, err = broughtID(t, a.Seq, a.Number); err != nil {
+		return f, err
+	}
 	f.Highest, err = highest(t, a.Seq)
 	return f, err
 }
@@ -186,22 +189,29 @@ func (t *tx) noteMessageID(id, provider string, seq int64, number int) error {
 	return err
 }
 
-// matchReceipts gives receipts that came before their row was known to the attempt that they are about.
+// matchReceipts gives receipts that came before their row was known to the attempt that they are about. Those of an id that
+// another row has as well may be about either, and wait on.
 func (t *tx) matchReceipts(id, provider string, seq int64, number int) (int64, error) {
-	return t.exec("UPDATE receipts SET notification = $1, number = $2 WHERE notification IS NULL AND message_id = $3 AND provider = $4",
+	n, err := t.exec(`UPDATE receipts SET notification = $1, number = $2 WHERE notification IS NULL AND message_id = $3 AND provider = $4
+ AND NOT EXISTS (SELECT 1 FROM message_id_rows WHERE message_id = $3 AND provider = $4 AND notification <> $1)`,
 		seq, int64(number), id, provider)
+	t.counts.unmatched -= n
+	return n, err
+}
+
+// broughtID is a message id that a row's receipts brought, those of the attempt before others.
+func broughtID(q queries, seq int64, number int) (id string, err error) {
+	_, err = oneRow(q, "SELECT message_id FROM receipts WHERE notification = $1 AND message_id IS NOT NULL ORDER BY number <> $2, id LIMIT 1",
+		[]any{seq, int64(number)}, &id)
+	return id, err
 }
 
 // highest is the highest delivery among a row's receipts.
 func highest(q queries, seq int64) (top ledger.Delivery, err error) {
 	rows, err := q.query("SELECT DISTINCT delivery FROM receipts WHERE notification = $1", seq)
 	list, err := collect(rows, err, func(d *ledger.Delivery) []any { return []any{toText[ledger.Delivery]{d}} })
-	for _, d := range ledger.Deliveries { // in rising order
-		for _, x := range list {
-			if x == d {
-				top = d
-			}
-		}
+	for _, d := range list {
+		top = ledger.Higher(top, d)
 	}
 	return top, err
 }

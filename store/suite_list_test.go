@@ -170,10 +170,10 @@ func TestAudit_VisitsEveryRowWithItsHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 		var told ledger.ProofFacts
-		if _, _, err := s.Prove(receiptOf("SM100", ledger.Delivered), proves(&told)); err != nil {
+		if _, _, err := prove(s, receiptOf("SM100", ledger.Delivered), proves(&told)); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.Prove(receiptOf("of nobody", ledger.Delivered), neverAsked(t)); err != nil {
+		if _, _, err := prove(s, receiptOf("of nobody", ledger.Delivered), neverAsked(t)); err != nil {
 			t.Fatal(err)
 		}
 		last, count := int64(0), 0
@@ -207,7 +207,7 @@ func TestList_ByMessageIDShowsARowOnce(t *testing.T) {
 		n := taken(t, s, claimed(t, s, claimOf(1))[0])
 		closed(t, s, n, ledger.Accepted, toSent, "SM1")
 		var told ledger.ProofFacts
-		if _, _, err := s.Prove(receiptOf("SM1", ledger.Delivered), proves(&told)); err != nil {
+		if _, _, err := prove(s, receiptOf("SM1", ledger.Delivered), proves(&told)); err != nil {
 			t.Fatal(err)
 		}
 		if ids := record(t, s, n.ID).MessageIDs; len(ids) != 1 {

@@ -188,7 +188,7 @@ func TestNewest_IsTheNewestTimeWritten(t *testing.T) {
 		n := ambiguousRow(t, s, 1)
 		r := receiptOf("SM1", ledger.Queued)
 		r.ArrivedAt = after(time.Hour)
-		if _, _, err := s.Prove(r, neverAsked(t)); err != nil {
+		if _, _, err := prove(s, r, neverAsked(t)); err != nil {
 			t.Fatal(err)
 		}
 		settled(t, s, n, toFailed()) // at an earlier time

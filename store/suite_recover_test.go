@@ -57,7 +57,7 @@ func TestRecover_RestoredMovesEveryRowThatCouldBeSent(t *testing.T) {
 		settled(t, s, hold, toHeld(hold))
 		flies := taken(t, s, claimed(t, s, claimOf(10_001))[0])
 		proven := taken(t, s, claimed(t, s, claimOf(10_002))[0])
-		if _, _, err := s.Prove(about(proven, 1, ledger.Delivered), neverAsked(t)); err != nil {
+		if _, _, err := prove(s, about(proven, 1, ledger.Delivered), neverAsked(t)); err != nil {
 			t.Fatal(err)
 		}
 		unknown := ambiguousRow(t, s, 10_003)

@@ -133,7 +133,7 @@ func TestSettle_AMessageIDMeetsTheReportThatWaitedForIt(t *testing.T) {
 	eachStore(t, func(t *testing.T, open func() ledger.Store) {
 		s := open()
 		n := ambiguousRow(t, s, 1)
-		if _, matched, err := s.Prove(receiptOf("SM1", ledger.Delivered), neverAsked(t)); matched || err != nil {
+		if _, matched, err := prove(s, receiptOf("SM1", ledger.Delivered), neverAsked(t)); matched || err != nil {
 			t.Fatal(matched, err)
 		}
 		n = settled(t, s, n, ledger.Change{State: ledger.StateSent, Reason: ledger.ReasonConfirmed, ConfirmedAt: at0, MessageID: "SM1"})

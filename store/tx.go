@@ -72,6 +72,8 @@ type tally struct {
 	duplicates int64
 	twice      int64
 	shared     int64
+	receipts   int64
+	unmatched  int64
 	newest     int64 // Unix milliseconds
 }
 
@@ -112,7 +114,8 @@ func (c *tally) write(t *tx) error {
 	s := c.states
 	_, err := t.exec(`UPDATE counts SET claimed = claimed + $1, held = held + $2, sending = sending + $3, ambiguous = ambiguous + $4,
  sent = sent + $5, failed = failed + $6, cancelled = cancelled + $7, expired = expired + $8, maybe_sent = maybe_sent + $9,
- duplicates = duplicates + $10, proven_twice = proven_twice + $11, shared = shared + $12, newest_at = max(newest_at, $13) WHERE one = 1`,
-		s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], c.maybeSent, c.duplicates, c.twice, c.shared, c.newest)
+ duplicates = duplicates + $10, proven_twice = proven_twice + $11, shared = shared + $12, newest_at = max(newest_at, $13),
+ receipts = receipts + $14, unmatched = unmatched + $15 WHERE one = 1`,
+		s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], c.maybeSent, c.duplicates, c.twice, c.shared, c.newest, c.receipts, c.unmatched)
 	return err
 }

@@ -119,8 +119,10 @@ func (w *writer) gather(first *operation) []*operation {
 	for _, part := range []struct {
 		queue chan *operation
 		upTo  int
-	}{{w.urgent, urgentShare}, {w.claims, maxGroup}, {w.urgent, maxGroup}} {
-		for waits := true; waits && rows < part.upTo; {
+		share int // what is left to the part where the one before it went beyond its bound: receipts come many in one operation
+	}{{w.urgent, urgentShare, 0}, {w.claims, maxGroup, maxGroup - urgentShare}, {w.urgent, maxGroup, 0}} {
+		upTo := max(part.upTo, min(rows, maxGroup)+part.share)
+		for waits := true; waits && rows < upTo; {
 			select {
 			case op := <-part.queue:
 				ops, rows = append(ops, op), rows+op.rows
