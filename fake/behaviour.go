@@ -69,9 +69,9 @@ func weighted(weights map[Behaviour]int, random *rand.Rand) Behaviour {
 	panic("the weights changed while they were summed")
 }
 
-// hash makes the choice hang on the token and on how often it came, not on the order in which requests of
+// fold makes the choice hang on the token and on how often it came, not on the order in which requests of
 // several workers arrive.
-func hash(token string, n int) uint64 {
+func fold(token string, n int) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(token + "\x00" + strconv.Itoa(n)))
 	return h.Sum64()

@@ -4,7 +4,7 @@
 // /hook/ as a webhook, and mails over SMTP. It hangs, resets, answers 500 after it took the message, cuts its answers and lets kept-alive
 // connections drop, unless it is told otherwise. Whatever it answers, it counts what a person would have received: each message carries a
 // token, and Received says how often the message with that token went out. A client that keeps the promise
-// "at most one blind send" never makes a count of two.
+// "at most one blind send" never makes a count of two. What it took it reports later, in signed receipts, and answers look-ups about.
 //
 // It imports nothing of the product, so that it cannot share a mistake with it.
 package fake
@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -31,6 +32,8 @@ type Options struct {
 	Outage      int               // further requests that get a 401 once the weights chose one; 0: 3
 	Token       *regexp.Regexp    // finds the token in a text; nil: tok_[a-z0-9_]+
 	HonourKeys  bool              // a message under a known key is answered as before and not sent again
+	Receipts    Receipts          // how receipts leave; the zero value posts none by itself
+	LookUps     LookUps           // how questions about messages are answered
 
 	// OnRequest is called when a request was read whole and, where the behaviour accepts, counted, before a byte
 	// of the answer. It may block: that holds the request.
@@ -73,8 +76,19 @@ type Provider struct {
 	outage    int
 	released  chan struct{}
 
+	messages    []*message
+	byID        map[string]*message
+	byRecipient map[string][]*message
+	lookUps     int
+	silent      bool
+	batch       []*report // SendGrid's events that wait for others
+	flushes     int
+	posted      map[int]int
+	events      atomic.Uint64
+
 	closed  chan struct{}
 	closers []io.Closer
+	posting sync.WaitGroup
 }
 
 // answered is what a key was used for.
@@ -97,17 +111,31 @@ func New(o Options) *Provider {
 	if o.Outage == 0 {
 		o.Outage = 3
 	}
+	if o.Receipts.After == 0 {
+		o.Receipts.After = 10 * time.Minute
+	}
+	o.Receipts.Lost = share(o.Receipts.Lost)
+	o.LookUps.Faults = share(o.LookUps.Faults)
 	if o.Token == nil {
 		o.Token = regexp.MustCompile(`tok_[a-z0-9_]+`)
 	}
 	p := &Provider{
 		options: o, counts: map[string]int{}, known: map[string]answered{}, seen: map[string]int{},
 		scripts: map[string][]Behaviour{}, released: make(chan struct{}), closed: make(chan struct{}),
+		byID: map[string]*message{}, byRecipient: map[string][]*message{}, posted: map[int]int{},
 	}
 	if o.WellBehaved {
 		p.always = Accept
 	}
 	return p
+}
+
+// share is a share in per cent: 0 stands for 10, what is negative for 0.
+func share(n int) int {
+	if n == 0 {
+		return 10
+	}
+	return max(n, 0)
 }
 
 // Force queues behaviours for the next requests, whatever their token; a script for a token comes before it.
@@ -193,7 +221,7 @@ func (p *Provider) choose(token string) Behaviour {
 		p.outage--
 		return Unauthorized
 	}
-	b := weighted(p.options.Weights, rand.New(rand.NewPCG(p.options.Seed, hash(token, p.seen[token]))))
+	b := weighted(p.options.Weights, rand.New(rand.NewPCG(p.options.Seed, fold(token, p.seen[token]))))
 	if b == Unauthorized {
 		p.outage = p.options.Outage
 	}

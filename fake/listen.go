@@ -44,8 +44,9 @@ func reused(r *http.Request) bool {
 	return !ok || n.Load() > 1
 }
 
-// Close ends all servers and hanging requests. What was counted stays.
+// Close ends all servers and hanging requests, and waits for receipts that are being posted. What was counted stays.
 func (p *Provider) Close() error {
+	defer p.posting.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {

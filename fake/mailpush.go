@@ -15,6 +15,7 @@ type noAs struct {
 var sendGrid = &dialect{
 	speaks:   func(path string) bool { return path == "/v3/mail/send" },
 	text:     wholeBody,
+	details:  sendGridDetails,
 	idHeader: "X-Message-Id",
 	yes:      func(string) (int, any) { return http.StatusAccepted, nil },
 	no: func(b Behaviour) (int, any) {
@@ -29,9 +30,9 @@ var sendGrid = &dialect{
 // resend honours Idempotency-Key, with HonourKeys.
 var resend = &dialect{
 	speaks: func(path string) bool { return path == "/emails" },
-	text:   wholeBody,
-	key:    "Idempotency-Key",
-	yes:    func(id string) (int, any) { return http.StatusOK, map[string]any{"id": id} },
+	text:   wholeBody, details: resendDetails,
+	key: "Idempotency-Key",
+	yes: func(id string) (int, any) { return http.StatusOK, map[string]any{"id": id} },
 	no: func(b Behaviour) (int, any) {
 		no := map[Behaviour]noAs{
 			AcceptError: {500, "application_error"}, Throttle: {429, "rate_limit_exceeded"}, Unauthorized: {401, "missing_api_key"},

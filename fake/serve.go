@@ -2,7 +2,6 @@ package fake
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -20,13 +19,18 @@ type call struct {
 	kind  string   // batch, single, hook, or the name of its dialect
 	ids   []string // of the messages that went out
 
-	dialect *dialect // nil: Infrai's or a webhook's
+	dialect *dialect   // nil: Infrai's or a webhook's
+	details []details  // of each message, as far as its provider reports and answers questions
+	kept    []*message // that went out by this call
 }
 
 // ServeHTTP takes POSTs as a provider does; GET /counts answers Counts as JSON.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet && r.URL.Path == "/counts" {
 		writeJSON(w, http.StatusOK, p.Counts())
+		return
+	}
+	if p.lookUp(w, r) {
 		return
 	}
 	if r.Method != http.MethodPost {
@@ -43,6 +47,9 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c, code := parse(r, body)
 	p.take(&c, code == "")
+	for _, m := range c.kept {
+		p.sendReceipts(m)
+	}
 	if p.options.OnRequest != nil {
 		p.options.OnRequest(c.Request)
 	}
@@ -60,13 +67,18 @@ func parse(r *http.Request, body []byte) (c call, code string) {
 	var sms struct {
 		Messages []struct {
 			Body string `json:"body"`
+			To   string `json:"to"`
 		} `json:"messages"`
+		To             string `json:"to"`
 		Body           string `json:"body"`
 		IdempotencyKey string `json:"idempotency_key"`
 	}
 	if c.kind, c.dialect = speaking(c.Path); c.dialect != nil {
 		if c.dialect.key != "" {
 			c.Key = r.Header.Get(c.dialect.key)
+		}
+		if c.dialect.details != nil {
+			c.details = []details{c.dialect.details(r, body)}
 		}
 		text, err := c.dialect.text(body)
 		if c.texts = []string{text}; err != nil {
@@ -83,10 +95,10 @@ func parse(r *http.Request, body []byte) (c call, code string) {
 	case c.Path == "/v1/sms/batch/send":
 		c.kind = "batch"
 		for _, m := range sms.Messages {
-			c.texts = append(c.texts, m.Body)
+			c.texts, c.details = append(c.texts, m.Body), append(c.details, details{to: m.To})
 		}
 	case c.Path == "/v1/sms/send":
-		c.kind, c.texts = "single", []string{sms.Body}
+		c.kind, c.texts, c.details = "single", []string{sms.Body}, []details{{to: sms.To}}
 	default:
 		return c, "NOT_FOUND"
 	}
@@ -126,13 +138,14 @@ func (p *Provider) sendOut(c *call) {
 		}
 		return
 	}
-	for _, text := range c.texts {
+	for i, text := range c.texts {
 		m := Message{
 			Token: p.options.Token.FindString(text), Key: c.Key,
-			ID: fmt.Sprintf("msg_fake_%06d", len(p.accepted)+1), At: time.Now(),
+			ID: p.newID(c.kind, len(p.accepted)+1), At: time.Now(),
 		}
 		p.accepted = append(p.accepted, m)
 		p.counts[m.Token]++
+		c.kept = append(c.kept, p.keep(c, m, i))
 		c.ids = append(c.ids, m.ID)
 	}
 	if honour {

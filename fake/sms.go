@@ -12,8 +12,9 @@ import (
 type dialect struct {
 	speaks   func(path string) bool
 	text     func(body []byte) (string, error)
-	key      string // header of the wire key; "": it honours none
-	idHeader string // where a yes has its id; "": in its body
+	details  func(r *http.Request, body []byte) details // nil: it reports nothing and answers no look-up
+	key      string                                     // header of the wire key; "": it honours none
+	idHeader string                                     // where a yes has its id; "": in its body
 	yes      func(id string) (status int, body any)
 	no       func(b Behaviour) (status int, body any)
 }
@@ -24,7 +25,7 @@ var dialects = map[string]*dialect{
 		speaks: func(path string) bool {
 			return strings.HasPrefix(path, "/2010-04-01/Accounts/") && strings.HasSuffix(path, "/Messages.json")
 		},
-		text: formField("Body"),
+		text: formField("Body"), details: twilioDetails,
 		yes: func(id string) (int, any) {
 			return http.StatusCreated, map[string]any{"sid": id, "status": "queued", "error_code": nil, "error_message": nil}
 		},
@@ -38,8 +39,8 @@ var dialects = map[string]*dialect{
 	},
 	"vonage_sms": {
 		speaks: func(path string) bool { return path == "/sms/json" },
-		text:   formField("text"),
-		yes:    func(id string) (int, any) { return http.StatusOK, vonageParts("0", id) },
+		text:   formField("text"), details: vonageSMSDetails,
+		yes: func(id string) (int, any) { return http.StatusOK, vonageParts("0", id) },
 		no: func(b Behaviour) (int, any) {
 			status, code := pick(b, map[Behaviour][2]int{
 				AcceptError: {500, 5}, Throttle: {200, 1}, Unauthorized: {200, 4}, NoCredit: {200, 9}, Refuse: {200, 7}, Unavailable: {503, 5},
@@ -56,7 +57,8 @@ var dialects = map[string]*dialect{
 			err := json.Unmarshal(body, &m)
 			return m.Text, err
 		},
-		yes: func(id string) (int, any) { return http.StatusAccepted, map[string]any{"message_uuid": id} },
+		details: vonageMessagesDetails,
+		yes:     func(id string) (int, any) { return http.StatusAccepted, map[string]any{"message_uuid": id} },
 		no: func(b Behaviour) (int, any) {
 			status, code := pick(b, map[Behaviour][2]int{
 				AcceptError: {500, 1030}, Throttle: {429, 1000}, Unauthorized: {401, 0}, NoCredit: {402, 1070}, Refuse: {422, 1170}, Unavailable: {503, 1030},

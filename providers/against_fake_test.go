@@ -54,7 +54,7 @@ func TestEachProvider_OutcomeAgainstWhatWentOut(t *testing.T) {
 						t.Errorf("a clean refusal is %s", r.Outcome)
 					}
 					if r.Outcome == ledger.Accepted && b != fake.AcceptGarbage && b != fake.AcceptCut && k.shares() {
-						if len(r.MessageIDs) != 1 || !strings.HasPrefix(r.MessageIDs[0], "msg_fake_") {
+						if len(r.MessageIDs) != 1 || !strings.HasSuffix(r.MessageIDs[0], p.Accepted()[before].ID) { // FCM puts a path before it
 							t.Fatalf("message ids %q", r.MessageIDs)
 						}
 						first = r.MessageIDs[0]
