@@ -34,14 +34,13 @@ func (a *API) claim(rq *request) error {
 	if e.Wait {
 		n = a.waitFor(rq.Request().Context(), n, wait)
 	}
-	answer := claimed(&n, &res)
 	status := http.StatusAccepted
 	if res.Duplicate {
 		status = http.StatusOK
-		rq.Response().Header().Set("Idempotent-Replayed", "true")
+		rq.Response().Header()["Idempotent-Replayed"] = replayed
 	}
 	location(rq, n.ID)
-	return a.writeRow(rq, status, n.Version, &answer)
+	return a.writeRow(rq, status, &n, &res)
 }
 
 // claimed shows a row as the answer to the claim that made or found it. The result points into n.
