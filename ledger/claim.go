@@ -138,7 +138,7 @@ func (l *Ledger) keys(e *Event) (Claim, error) {
 		c.DedupeKey, c.Recipe = e.DedupeKey, RecipeGiven
 	}
 	for i, r := range l.settings.Recipes {
-		key, _, err := r.Key(e, recipient)
+		key, err := r.join(e, recipient, nil)
 		switch {
 		case err != nil && i == 0 && c.DedupeKey == "":
 			return Claim{}, err
@@ -150,7 +150,7 @@ func (l *Ledger) keys(e *Event) (Claim, error) {
 			c.Others = append(c.Others, KeyOf{Recipe: r.Name, Key: key})
 		}
 		if e.DedupeKey == "" && recipient != e.Recipient { // a ledger that was moved in may have the key over the recipient as written
-			if written, _, err := r.Key(e, e.Recipient); err == nil && written != key {
+			if written, err := r.join(e, e.Recipient, nil); err == nil && written != key {
 				c.Others = append(c.Others, KeyOf{Recipe: r.Name, Key: written})
 			}
 		}
