@@ -14,42 +14,74 @@ import (
 	"sendonce/ledger"
 )
 
-// writeRow answers with one row, its version as ETag.
-func (a *API) writeRow(rq *request, status int, version int64, body any) error {
-	rq.Response().Header().Set("ETag", `"`+strconv.FormatInt(version, 10)+`"`)
-	return a.writeJSON(rq, status, body)
+// Header fields that are the same in every answer that has them. Header maps share these slices: nobody writes to them.
+var (
+	noStore     = []string{"no-store"}
+	noSniff     = []string{"nosniff"}
+	jsonType    = []string{"application/json"}
+	problemType = []string{"application/problem+json"}
+	replayed    = []string{"true"}
+)
+
+// writeRow answers with one row, its version as ETag. claim says what the claim found that asked for the row; it is empty where
+// none did.
+func (a *API) writeRow(rq *request, status int, n *ledger.Notification, claim *ledger.ClaimResult) error {
+	setETag(rq, n.Version)
+	buf := a.buffer()
+	buf.Write(appendRow(buf.AvailableBuffer(), n, claim))
+	a.send(rq.Context, status, jsonType, buf)
+	return nil
+}
+
+func setETag(rq *request, version int64) {
+	var space [24]byte
+	tag := append(strconv.AppendInt(append(space[:0], '"'), version, 10), '"')
+	rq.Response().Header()["Etag"] = []string{string(tag)}
 }
 
 // location names a row that the request claimed or found.
 func location(rq *request, id uuid.UUID) {
-	rq.Response().Header().Set("Location", "/v1/notifications/"+id.String())
+	var space [64]byte
+	path := appendID(append(space[:0], "/v1/notifications/"...), id)
+	rq.Response().Header()["Location"] = []string{string(path)}
 }
 
 // writeJSON answers with a value of this package's answer types.
 func (a *API) writeJSON(rq *request, status int, value any) error {
-	a.write(rq.Context, status, "application/json", value)
+	a.write(rq.Context, status, jsonType, value)
 	return nil
 }
 
 // write renders an answer completely before its first byte leaves. What providers answered may be no UTF-8;
 // it is shown with U+FFFD in those places.
-func (a *API) write(c echo.Context, status int, contentType string, value any) {
+func (a *API) write(c echo.Context, status int, contentType []string, value any) {
+	buf := a.buffer()
+	err := jsonv2.MarshalWrite(buf, value, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(true), jsonv2.Deterministic(true))
+	if err != nil {
+		a.troubles.Tell("answer not rendered", "route", c.Path(), "error", err)
+		buf.Reset()
+		status, contentType = http.StatusInternalServerError, problemType
+		buf.WriteString(`{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"","code":"internal"}`)
+	}
+	a.send(c, status, contentType, buf)
+}
+
+// buffer takes an empty buffer for an answer; send gives it back.
+func (a *API) buffer() *bytes.Buffer {
 	buf, _ := a.answers.Get().(*bytes.Buffer)
 	if buf == nil {
 		buf = new(bytes.Buffer)
 	}
 	buf.Reset()
-	err := jsonv2.MarshalWrite(buf, value, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(true), jsonv2.Deterministic(true))
-	if err != nil {
-		a.troubles.Tell("answer not rendered", "route", c.Path(), "error", err)
-		buf.Reset()
-		status, contentType = http.StatusInternalServerError, "application/problem+json"
-		buf.WriteString(`{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"","code":"internal"}`)
-	}
+	return buf
+}
+
+// send answers with what was rendered.
+func (a *API) send(c echo.Context, status int, contentType []string, buf *bytes.Buffer) {
 	buf.WriteByte('\n')
 	h := c.Response().Header()
-	h.Set("Content-Type", contentType)
-	h.Set("Content-Length", strconv.Itoa(buf.Len()))
+	h["Content-Type"] = contentType
+	h["Content-Length"] = []string{strconv.Itoa(buf.Len())}
 	c.Response().WriteHeader(status)
 	// The caller may have gone; nothing depends on its having read this.
 	_, _ = c.Response().Write(buf.Bytes())

@@ -18,6 +18,7 @@ import (
 
 // Ledger is what the API needs of the ledger; *ledger.Ledger has it, with the errors that its methods name.
 type Ledger interface {
+	Known(h ledger.EventHash, caller string) (ledger.ClaimResult, bool)
 	Claim(ctx context.Context, e ledger.Event) (ledger.ClaimResult, error)
 	ClaimBatch(ctx context.Context, events []ledger.Event) ([]ledger.ClaimResult, error)
 	Wait(ctx context.Context, n ledger.Notification) ledger.Notification

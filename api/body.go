@@ -39,7 +39,11 @@ func (a *API) wholeBody(rq *request, limit int64, use func(body []byte) error) e
 	if kept == nil {
 		kept = new([]byte)
 	}
-	body, err := appendAll((*kept)[:0], http.MaxBytesReader(rq.Response().Writer, r.Body, limit))
+	in := io.Reader(r.Body) // net/http gives no more than was announced
+	if r.ContentLength < 0 {
+		in = http.MaxBytesReader(rq.Response().Writer, r.Body, limit)
+	}
+	body, err := appendAll((*kept)[:0], in)
 	if *kept = body; cap(body) <= int(a.limits.Body) {
 		defer a.bodies.Put(kept)
 	}

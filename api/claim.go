@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,32 +17,68 @@ func (a *API) claim(rq *request) error {
 	if err != nil {
 		return err
 	}
-	var in Event
-	if err := a.readInto(rq, &in); err != nil {
-		return err
-	}
-	e, err := in.event(rq.key, header)
+	var (
+		e     ledger.Event
+		res   ledger.ClaimResult
+		known bool
+	)
+	err = a.withBody(rq, a.limits.Body, func(body []byte) error {
+		e.Hash = eventHash(rq.key, header, body)
+		if res, known = a.ledger.Known(e.Hash, rq.key.Name); known {
+			return nil
+		}
+		return readEvent(&e, body, rq.key, header)
+	})
 	if err != nil {
 		return err
 	}
 	wait := a.preferredWait(rq)
-	e.Wait = wait > 0
-	res, err := a.ledger.Claim(context.WithoutCancel(rq.Request().Context()), e)
-	if err != nil {
-		return err
+	if !known {
+		e.Wait = wait > 0
+		if res, err = a.ledger.Claim(context.WithoutCancel(rq.Request().Context()), e); err != nil {
+			return err
+		}
 	}
-	n := res.Notification
-	if e.Wait {
-		n = a.waitFor(rq.Request().Context(), n, wait)
+	n := &res.Notification
+	if wait > 0 {
+		*n = a.waitFor(rq.Request().Context(), *n, wait)
 	}
-	answer := claimed(&n, &res)
 	status := http.StatusAccepted
 	if res.Duplicate {
 		status = http.StatusOK
-		rq.Response().Header().Set("Idempotent-Replayed", "true")
+		rq.Response().Header()["Idempotent-Replayed"] = replayed
 	}
 	location(rq, n.ID)
-	return a.writeRow(rq, status, n.Version, &answer)
+	return a.writeRow(rq, status, n, &res)
+}
+
+// maxHashed bounds the bodies whose repeats are known by their bytes: the ledger keeps no large rows in memory.
+const maxHashed = 8 << 10
+
+// eventHash is the hash of a claim's body, and of the source that the key says where it is bound to one. A key in a header would
+// be part of the event too; such claims are always read.
+func eventHash(key *credential, header *string, body []byte) ledger.EventHash {
+	if header != nil || len(body) > maxHashed {
+		return ledger.EventHash{}
+	}
+	sum := sha256.Sum256(body)
+	if key.Source != nil {
+		sum = sha256.Sum256(append(append(make([]byte, 0, 256), sum[:]...), *key.Source...))
+	}
+	return sum
+}
+
+// readEvent reads the body of a claim; the event keeps its hash.
+func readEvent(e *ledger.Event, body []byte, key *credential, header *string) error {
+	var in Event
+	if err := decode(body, &in); err != nil {
+		return err
+	}
+	hash := e.Hash
+	var err error
+	*e, err = in.event(key, header)
+	e.Hash = hash
+	return err
 }
 
 // claimed shows a row as the answer to the claim that made or found it. The result points into n.

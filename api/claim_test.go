@@ -192,3 +192,32 @@ func TestClaim_IdempotencyKeyHeader(t *testing.T) {
 		}
 	}
 }
+
+// A claim in words that the ledger knows is answered as a repeat without being read. The source that a key is bound to is part of
+// the words; a key in a header would be too, so there are none then, nor for a body that is too large to be kept.
+func TestClaim_KnownByItsWords(t *testing.T) {
+	body := strings.Replace(bodies["POST /v1/notifications"], `"source":"shop",`, "", 1)
+	hash := func(body, key string, header ...string) ledger.EventHash {
+		t.Helper()
+		s := newStub()
+		a := New(s, Settings{Keys: testKeys, AcceptIdempotencyKey: true}, quiet())
+		if got := answerOf(t, a, "POST", "/v1/notifications", body, append(header, "Authorization: Bearer "+key)...); got.status != 202 {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+		return s.events[0].Hash
+	}
+	free, none := hash(body, "key-sender"), ledger.EventHash{}
+	if free == none || free != hash(body, "key-sender") || free == hash(body+" ", "key-sender") || free == hash(body, "key-shop") ||
+		hash(body, "key-shop") == hash(body, "key-billing") {
+		t.Error("the hash is not one of the words and of the key's source")
+	}
+	if hash(body, "key-sender", "Idempotency-Key: k1") != none || hash(body+strings.Repeat(" ", maxHashed), "key-sender") != none {
+		t.Error("a hash where there should be none")
+	}
+	s := newStub()
+	s.known = free
+	got := answerOf(t, New(s, Settings{Keys: testKeys}, quiet()), "POST", "/v1/notifications", body, "Authorization: Bearer key-sender")
+	if got.status != 200 || got.header.Get("Idempotent-Replayed") != "true" || !strings.Contains(string(got.body), `"duplicate":true`) || len(s.events) != 0 {
+		t.Errorf("%d %v %s, %d claims", got.status, got.header, got.body, len(s.events))
+	}
+}

@@ -141,7 +141,7 @@ func (a *API) fail(err error, c echo.Context) {
 	if r.kind.status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="sendonce"`)
 	}
-	a.write(c, r.kind.status, "application/problem+json", &r.problem)
+	a.write(c, r.kind.status, problemType, &r.problem)
 }
 
 // retryText is a Retry-After header.

@@ -17,8 +17,7 @@ import (
 func (a *API) admit(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		h := c.Response().Header()
-		h.Set("Cache-Control", "no-store")
-		h.Set("X-Content-Type-Options", "nosniff")
+		h["Cache-Control"], h["X-Content-Type-Options"] = noStore, noSniff
 		r := c.Request()
 		if len(a.keys) == 0 && !loopbackHost(r.Host) {
 			// A name that somebody pointed at 127.0.0.1 would make a browser our caller.

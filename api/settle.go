@@ -31,8 +31,7 @@ func (a *API) settle(action ledger.Cause) func(*request) error {
 		if err != nil {
 			return a.withCurrent(rq, id, err)
 		}
-		answer := notification(&n)
-		return a.writeRow(rq, http.StatusOK, n.Version, &answer)
+		return a.writeRow(rq, http.StatusOK, &n, &ledger.ClaimResult{})
 	}
 }
 
@@ -89,9 +88,8 @@ func (a *API) resend(rq *request) error {
 	if err != nil {
 		return a.withCurrent(rq, id, err)
 	}
-	answer := notification(&n)
 	location(rq, n.ID)
-	return a.writeRow(rq, http.StatusAccepted, n.Version, &answer)
+	return a.writeRow(rq, http.StatusAccepted, &n, &ledger.ClaimResult{})
 }
 
 // withCurrent adds the row and its resends to a refusal about its version. A row that this key can't see

@@ -20,7 +20,8 @@ func (a *API) get(rq *request) error {
 	if err != nil {
 		return err
 	}
-	return a.writeRow(rq, http.StatusOK, rec.Version, record(&rec))
+	setETag(rq, rec.Version)
+	return a.writeJSON(rq, http.StatusOK, record(&rec))
 }
 
 // previewKeys shows which keys an event has and whether a row has them. The claim's fields are the query.

@@ -46,6 +46,7 @@ type stub struct {
 
 	breakable int // of calls: made under a context that ends with the request
 
+	known   ledger.EventHash
 	err     error // what every call returns when set
 	itemErr error // what becomes of each item of a batch
 	actErr  error // what a settlement of one row returns
@@ -84,6 +85,13 @@ func (s *stub) seen() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls
+}
+
+func (s *stub) Known(h ledger.EventHash, _ string) (ledger.ClaimResult, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.known != (ledger.EventHash{}) && h == s.known
+	return ledger.ClaimResult{Notification: s.row, Duplicate: true}, known
 }
 
 func (s *stub) Claim(ctx context.Context, e ledger.Event) (ledger.ClaimResult, error) {

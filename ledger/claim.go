@@ -138,7 +138,7 @@ func (l *Ledger) keys(e *Event) (Claim, error) {
 		c.DedupeKey, c.Recipe = e.DedupeKey, RecipeGiven
 	}
 	for i, r := range l.settings.Recipes {
-		key, _, err := r.Key(e, recipient)
+		key, err := r.join(e, recipient, nil)
 		switch {
 		case err != nil && i == 0 && c.DedupeKey == "":
 			return Claim{}, err
@@ -150,7 +150,7 @@ func (l *Ledger) keys(e *Event) (Claim, error) {
 			c.Others = append(c.Others, KeyOf{Recipe: r.Name, Key: key})
 		}
 		if e.DedupeKey == "" && recipient != e.Recipient { // a ledger that was moved in may have the key over the recipient as written
-			if written, _, err := r.Key(e, e.Recipient); err == nil && written != key {
+			if written, err := r.join(e, e.Recipient, nil); err == nil && written != key {
 				c.Others = append(c.Others, KeyOf{Recipe: r.Name, Key: written})
 			}
 		}
@@ -222,26 +222,4 @@ func (l *Ledger) claimed(row Claimed, e *Event, recipient string) (ClaimResult, 
 	l.near.add(&n)
 	l.handOver(n)
 	return ClaimResult{Notification: n, Segments: l.segments(&n)}, nil
-}
-
-// known answers for an event whose row stands already: it never starts an attempt.
-func (l *Ledger) known(n Notification, e *Event, recipient string) (ClaimResult, error) {
-	differs := Differs(&n, e, recipient)
-	l.repeats.add(Suppressed{Seq: n.Seq, At: l.clock.now(), Caller: e.Caller, Differs: differs})
-	l.repeats.addTo(&n)
-	onlyMessage := len(differs) == 1 && differs[0] == "message"
-	if len(differs) > 0 && !(onlyMessage && l.settings.OnMessageChange == MessageChangeAccept) {
-		return ClaimResult{}, &ReusedError{Existing: n, Differs: differs}
-	}
-	return ClaimResult{Notification: n, Duplicate: true, Differs: differs, Segments: l.segments(&n)}, nil
-}
-
-// segments counts the parts in which a row's provider sends its text; zero where nobody can say.
-func (l *Ledger) segments(n *Notification) Segments {
-	if o := l.outlets[n.Provider]; o != nil && n.Channel == SMS && !n.ContentGone() {
-		if s, ok := o.provider.(Segmenter); ok {
-			return s.Segments(n.Message)
-		}
-	}
-	return Segments{}
 }

@@ -96,7 +96,8 @@ func MatchEventType(pattern, eventType string) bool {
 // appendCanonical appends one JSON value in a form that only its value decides: no white space, members sorted
 // by name, strings with the fewest escapes, numbers as number writes them. It reports false for what is no JSON.
 func appendCanonical(dst, raw []byte, number func(dst, written []byte) []byte) ([]byte, bool) {
-	c := canonical{dec: jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true)), number: number}
+	c := canonical{dec: readText(raw), number: number}
+	defer c.dec.end()
 	dst, err := c.value(dst)
 	if err != nil {
 		return dst, false
@@ -107,7 +108,7 @@ func appendCanonical(dst, raw []byte, number func(dst, written []byte) []byte) (
 
 // canonical walks one JSON value, and finds repeated names itself. RFC 8785 is no help here: it rounds numbers to 64-bit floats.
 type canonical struct {
-	dec    *jsontext.Decoder
+	dec    *textReader
 	number func(dst, written []byte) []byte
 }
 

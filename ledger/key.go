@@ -119,10 +119,19 @@ func (r Recipe) equal(o Recipe) bool {
 // Different parts never give the same joined text: a part holds no control character, and no separator can be
 // read in it but the one that follows.
 func (r Recipe) Key(e *Event, recipient string) (key string, parts []KeyPart, err error) {
+	parts = make([]KeyPart, 0, len(r.Fields))
+	if key, err = r.join(e, recipient, &parts); err != nil {
+		return "", nil, err
+	}
+	return key, parts, nil
+}
+
+// join makes a key; parts is nil where nobody wants to see them.
+func (r Recipe) join(e *Event, recipient string, parts *[]KeyPart) (string, error) {
 	var space [512]byte
 	joined := space[:0]
 	var faults []FieldError
-	parts = make([]KeyPart, 0, len(r.Fields))
+	first := true
 	for _, name := range r.Fields {
 		value, _ := recipeField(e, name, recipient)
 		if value == "" && name == "source" {
@@ -132,16 +141,19 @@ func (r Recipe) Key(e *Event, recipient string) (key string, parts []KeyPart, er
 			faults = append(faults, FieldError{Field: name, Detail: detail})
 			continue
 		}
-		if len(parts) > 0 {
+		if !first {
 			joined = append(joined, r.Separator...)
 		}
+		first = false
 		joined = append(joined, value...)
-		parts = append(parts, KeyPart{Name: name, Value: value})
+		if parts != nil {
+			*parts = append(*parts, KeyPart{Name: name, Value: value})
+		}
 	}
 	if faults != nil {
-		return "", nil, &InvalidError{Fields: faults}
+		return "", &InvalidError{Fields: faults}
 	}
-	return hexSum(joined, r.Length), parts, nil
+	return hexSum(joined, r.Length), nil
 }
 
 // refuses says why a part may not enter a key; "" lets it in.

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -62,7 +61,8 @@ func ParseMessage(ch Channel, raw []byte) (Message, error) {
 		return Message{}, Invalid("channel", "must be sms, email, push or webhook")
 	}
 	r := messageReader{ch: ch, raw: raw, fields: fields}
-	r.dec = jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true))
+	r.dec = readText(raw)
+	defer r.dec.end()
 	err := r.object("", fields, r.member)
 	if err == nil {
 		if _, more := r.dec.ReadToken(); more != io.EOF {
@@ -82,12 +82,11 @@ func ParseMessage(ch Channel, raw []byte) (Message, error) {
 }
 
 // messageReader walks the JSON of one message. Faults of meaning are collected; its methods return an error
-// only where the text is no JSON, and reading has to end. The decoder lets repeated names pass, since the
-// reader finds them cheaper.
+// only where the text is no JSON, and reading has to end.
 type messageReader struct {
 	ch     Channel
 	raw    []byte
-	dec    *jsontext.Decoder
+	dec    *textReader
 	fields []string
 	seen   uint16 // bits by index in fields
 	pairs  int    // members of a push's data

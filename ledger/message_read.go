@@ -149,7 +149,8 @@ func (r *messageReader) data() (err error) {
 	if r.m.Data, err = r.value("data"); err != nil || r.ch == Webhook {
 		return err
 	}
-	inner := messageReader{ch: r.ch, dec: jsontext.NewDecoder(bytes.NewBuffer(r.m.Data), jsontext.AllowDuplicateNames(true))}
+	inner := messageReader{ch: r.ch, dec: readText(r.m.Data)}
+	defer inner.dec.end()
 	err = inner.object("data", nil, func(name string) error {
 		var value string
 		r.pairs++

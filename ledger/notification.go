@@ -75,7 +75,12 @@ type Event struct {
 	DedupeKey  string // a key that the caller brings; empty: derived
 	Wait       bool   // Wait will be called for the row
 	Caller     string // name of the API key, for the list of suppressed duplicates
+	Hash       EventHash
 }
+
+// EventHash is a collision-free hash of the words in which an event was brought, and of whatever else decides what it is: the same
+// hash promises the same event. It lets a repeat in the same words be known without reading them. Zero: there is none.
+type EventHash [32]byte
 
 // Notification is the row that owns a key: one event to one recipient on one channel.
 // Times are UTC with milliseconds; a zero time means that there is none.

@@ -14,7 +14,8 @@ type recent struct {
 	mu    sync.Mutex
 	rows  map[recentKey]*recentRow
 	keys  map[int64]recentKey // by Seq
-	ring  []recentKey         // in order of arrival
+	words map[EventHash]recentKey
+	ring  []recentKey // in order of arrival
 	next  int
 	epoch int64 // moves when suppressed repeats are written: what was read before may count fewer
 }
@@ -24,6 +25,10 @@ type recentKey struct{ source, key string }
 type recentRow struct {
 	row   Notification
 	stale bool // its count of repeats may have been written since: read it again
+
+	words    EventHash // in which it was asked for last; zero: it was not, or nobody knows
+	segments Segments  // of its text
+	counter  string    // the provider that cuts the text so
 }
 
 // find returns the row under a key. Without one it returns the epoch to hand to read.
@@ -34,6 +39,41 @@ func (r *recent) find(source, key string) (n Notification, epoch int64, ok bool)
 		return e.row, r.epoch, true
 	}
 	return Notification{}, r.epoch, false
+}
+
+// asked notes in which words a row was asked for, by an event that differs in nothing.
+func (r *recent) asked(words EventHash, n *Notification, s Segments) {
+	if words == (EventHash{}) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := recentKey{n.Source, n.DedupeKey}
+	e := r.rows[k]
+	if e == nil {
+		return
+	}
+	if r.words == nil {
+		r.words = map[EventHash]recentKey{}
+	}
+	delete(r.words, e.words)
+	e.words, e.segments, e.counter = words, s, n.Provider
+	r.words[words] = k
+}
+
+// again returns the row that was asked for in these words before, and its segments.
+func (r *recent) again(words EventHash) (Notification, Segments, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k, ok := r.words[words]
+	if !ok {
+		return Notification{}, Segments{}, false
+	}
+	e := r.rows[k]
+	if e.stale || e.counter != e.row.Provider || e.row.ContentGone() {
+		return Notification{}, Segments{}, false
+	}
+	return e.row, e.segments, true
 }
 
 // made keeps a row that was claimed just now, unless it has moved since: the loop may have read it from the store.
@@ -57,7 +97,7 @@ func (r *recent) read(n Notification, epoch int64) {
 	case e == nil:
 		r.insert(n, false)
 	case n.Version >= e.row.Version:
-		*e = recentRow{row: risen(n, &e.row)}
+		e.row, e.stale = risen(n, &e.row), false
 	}
 }
 
@@ -130,16 +170,19 @@ func (r *recent) insert(n Notification, stale bool) {
 		r.rows, r.keys = map[recentKey]*recentRow{}, map[int64]recentKey{}
 	}
 	k := recentKey{n.Source, n.DedupeKey}
-	if r.rows[k] == nil {
-		if len(r.ring) < maxRecent {
-			r.ring = append(r.ring, k)
-		} else {
-			old := r.ring[r.next]
-			delete(r.keys, r.rows[old].row.Seq)
-			delete(r.rows, old)
-			r.ring[r.next] = k
-			r.next = (r.next + 1) % maxRecent
-		}
+	if e := r.rows[k]; e != nil {
+		e.row, e.stale = n, stale
+		return
+	}
+	if len(r.ring) < maxRecent {
+		r.ring = append(r.ring, k)
+	} else {
+		old := r.ring[r.next]
+		delete(r.keys, r.rows[old].row.Seq)
+		delete(r.words, r.rows[old].words)
+		delete(r.rows, old)
+		r.ring[r.next] = k
+		r.next = (r.next + 1) % maxRecent
 	}
 	r.rows[k] = &recentRow{row: n, stale: stale}
 	r.keys[n.Seq] = k

@@ -72,6 +72,53 @@ func TestRecent_IsBounded(t *testing.T) {
 	}
 }
 
+// Words stand for a row only while all that they were compared with is as it was, and go with it.
+func TestRecent_Words(t *testing.T) {
+	var r recent
+	row := recentOf(1, 1)
+	row.Message, row.Provider = []byte("{}"), "a"
+	parts := Segments{Encoding: "GSM-7", Count: 2}
+	r.asked(EventHash{1}, &row, parts) // it is not kept
+	r.made(row)
+	if _, _, ok := r.again(EventHash{1}); ok {
+		t.Error("words of a row that was not kept")
+	}
+	r.asked(EventHash{1}, &row, parts)
+	r.asked(EventHash{2}, &row, parts)
+	row.Version = 2
+	r.made(row)
+	if n, s, ok := r.again(EventHash{2}); !ok || n.Version != 2 || s != parts {
+		t.Errorf("found %v, version %d, %v", ok, n.Version, s)
+	}
+	if _, _, ok := r.again(EventHash{1}); ok || len(r.words) != 1 {
+		t.Error("a row has more words than those it was asked for last")
+	}
+	for what, change := range map[string]func(*Notification){
+		"another provider, which may cut the text otherwise": func(n *Notification) { n.Provider = "b" },
+		"its content gone": func(n *Notification) { n.Message = nil },
+	} {
+		n := row
+		change(&n)
+		r.moved(n)
+		if _, _, ok := r.again(EventHash{2}); ok {
+			t.Errorf("a row with %s was found", what)
+		}
+		r.moved(row)
+	}
+	r.doubt(1)
+	if _, _, ok := r.again(EventHash{2}); ok {
+		t.Error("a doubted row was found")
+	}
+	for i := range 2 * maxRecent {
+		n := recentOf(i+2, 1)
+		r.made(n)
+		r.asked(EventHash{9, byte(i), byte(i >> 8)}, &n, parts)
+	}
+	if len(r.words) != maxRecent {
+		t.Errorf("%d words are kept for %d rows", len(r.words), maxRecent)
+	}
+}
+
 // Keeps out a storm of repeats that costs as much as the messages: each is counted, a row lists its newest ones.
 func TestSuppressions_CountAllAndListTheNewest(t *testing.T) {
 	s := suppressions{wake: make(chan struct{}, 1)}

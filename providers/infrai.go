@@ -36,7 +36,8 @@ func (s *InfraiSettings) New(_ string, c Common) (ledger.Provider, error) {
 		base = infraiBaseURL
 	}
 	return &infrai{
-		settings: *s, base: base, window: c.RepeatWindow, account: fingerprint("infrai", base, string(s.APIKey)),
+		settings: *s, url: base + "/v1/sms/batch/send", authorization: []string{"Bearer " + string(s.APIKey)},
+		window: c.RepeatWindow, account: fingerprint("infrai", base, string(s.APIKey)),
 		sender: newSender(c.Dial, max(c.Workers, 1), s.APIKey),
 	}, nil
 }
@@ -44,11 +45,12 @@ func (s *InfraiSettings) New(_ string, c Common) (ledger.Provider, error) {
 // infrai sends one message as a batch of one, since that is the route whose idempotency key all of the vendor's
 // pages agree on. How long a key lives they do not say: the operator's repeat_window does.
 type infrai struct {
-	settings InfraiSettings
-	base     string
-	window   time.Duration
-	account  [8]byte
-	sender   *sender
+	settings      InfraiSettings
+	url           string
+	authorization []string // the header field, which all requests share
+	window        time.Duration
+	account       [8]byte
+	sender        *sender
 }
 
 // Account implements ledger.Provider: another project key may mean another memory of keys.
@@ -96,11 +98,8 @@ func (p *infrai) Build(o ledger.Order) (ledger.Request, error) {
 			return nil, err
 		}
 	}
-	header := http.Header{}
-	header.Set("Authorization", "Bearer "+string(p.settings.APIKey))
-	header.Set("Content-Type", "application/json")
-	header.Set("Idempotency-Key", o.WireKey)
-	return &request{url: p.base + "/v1/sms/batch/send", header: header, body: body, at: o.At}, nil
+	header := http.Header{"Authorization": p.authorization, "Content-Type": jsonType, "Idempotency-Key": {o.WireKey}}
+	return &request{url: p.url, header: header, body: body, at: o.At}, nil
 }
 
 // Send implements ledger.Provider.

@@ -41,8 +41,8 @@ func readInfrai(x *exchange) ledger.Result {
 	}
 	a := readAnswer[infraiAnswer](x)
 	ok := string(a.OK)
-	yes, made := ok == "true", x.infraiMade(a.Data)
-	no := ok == "false" && given(a.Error)
+	yes, no := ok == "true", ok == "false" && given(a.Error)
+	made := !yes && x.infraiMade(a.Data) // a yes is looked at in full below
 	switch {
 	case yes:
 		return readInfraiOK(x, a)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -114,7 +115,7 @@ func (s *sender) post(ctx context.Context, r *request) exchange {
 	// sent again by the transport itself when a reused connection breaks.
 	req.GetBody = nil
 	req.Header = r.header // the request is sent once, so nobody else has it
-	req.Header.Set("User-Agent", "sendonce")
+	req.Header["User-Agent"] = userAgent
 
 	resp, err := s.transport.RoundTrip(req)
 	x.conns, x.begun = conns.Load(), begun.Load()
@@ -131,7 +132,7 @@ func (s *sender) post(ctx context.Context, r *request) exchange {
 		return x
 	}
 	most := cmp.Or(r.most, maxBodyRead)
-	x.body, err = io.ReadAll(io.LimitReader(resp.Body, int64(most)+1))
+	x.body, err = bodyOf(resp, most)
 	switch {
 	case err != nil:
 		x.cut, x.err = true, err
@@ -141,6 +142,34 @@ func (s *sender) post(ctx context.Context, r *request) exchange {
 		x.whole = true
 	}
 	return x
+}
+
+// Header fields that requests share; nobody writes to them.
+var (
+	userAgent = []string{"sendonce"}
+	jsonType  = []string{"application/json"}
+)
+
+// bodyOf reads an answer's body, at most one byte more than most. Most answers say how long they are.
+func bodyOf(resp *http.Response, most int) ([]byte, error) {
+	const usual = 512
+	size := int64(usual)
+	if resp.ContentLength >= 0 {
+		size = min(resp.ContentLength, int64(most)) + 1
+	}
+	b := make([]byte, 0, size)
+	for {
+		n, err := resp.Body.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		switch {
+		case err == io.EOF, err == nil && len(b) > most:
+			return b, nil
+		case err != nil:
+			return b, err
+		case len(b) == cap(b):
+			b = slices.Grow(b, min(len(b), most+1-len(b)))
+		}
+	}
 }
 
 // result starts a Result with what the exchange alone says; its outcome is still the zero value.
@@ -156,9 +185,14 @@ func (x *exchange) result() ledger.Result {
 func (x *exchange) answer() []byte {
 	body := x.body
 	for _, secret := range x.secrets {
-		body = bytes.ReplaceAll(body, secret, []byte(masked))
+		if bytes.Contains(body, secret) {
+			body = bytes.ReplaceAll(body, secret, []byte(masked))
+		}
 	}
-	return bytes.Clone(body[:min(len(body), ledger.MaxAnswerBytes)])
+	if len(body) > ledger.MaxAnswerBytes { // the row must not keep the rest alive
+		return bytes.Clone(body[:ledger.MaxAnswerBytes])
+	}
+	return body
 }
 
 var (
