@@ -21,6 +21,9 @@ var calmRow = ledger.Notification{
 	ClaimedAt: time.Unix(1e9, 0), UpdatedAt: time.Unix(1e9, 0), Message: []byte(`{"text":"t"}`),
 }
 
+func (calm) Known(ledger.EventHash, string) (ledger.ClaimResult, bool) {
+	return ledger.ClaimResult{}, false
+}
 func (calm) Claim(context.Context, ledger.Event) (ledger.ClaimResult, error) {
 	return ledger.ClaimResult{Notification: calmRow}, nil
 }
