@@ -111,9 +111,9 @@ func unproven(t *testing.T, format string, args ...any) {
 	t.Helper()
 	why := fmt.Sprintf(format, args...)
 	if os.Getenv("CI") == "true" {
-		t.Fatalf("nothing was proven against the providers' descriptions: %s", why)
+		t.Fatalf("nothing was proven: %s", why)
 	}
-	t.Skipf("SKIPPED: nothing was proven against the providers' descriptions: %s", why)
+	t.Skipf("SKIPPED: nothing was proven: %s", why)
 }
 
 // prismLog keeps what Prism prints.
