@@ -37,7 +37,11 @@ func TestProvidersPage_TablesAreTheAdapters(t *testing.T) {
 		return m[1] + table(t, m[2], m[3]) + m[5]
 	})
 	for kind := range providers.Types {
-		for _, part := range []string{"capabilities", "codes"} {
+		parts := []string{"capabilities", "codes"}
+		if _, reports := providers.WordsOf(kind); reports {
+			parts = append(parts, "receipts")
+		}
+		for _, part := range parts {
 			if !seen[kind+" "+part] {
 				t.Errorf("%s lacks the lines <!-- generated: %s %s --> and <!-- end -->", providersPage, kind, part)
 			}
@@ -68,6 +72,8 @@ func table(t *testing.T, kind, part string) string {
 		return capabilities(typed)
 	case known && part == "codes":
 		return codeTable(kind)
+	case known && part == "receipts":
+		return wordTable(kind)
 	}
 	t.Errorf("%s: there is no part %s %s", providersPage, kind, part)
 	return ""
@@ -133,6 +139,22 @@ func codeTable(kind string) string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Code, c.Does(), c.Means)
 	}
 	fmt.Fprintf(&b, "\nSource: %s\n", codes.Source)
+	return b.String()
+}
+
+// wordTable is what one type makes of its provider's words in receipts.
+func wordTable(kind string) string {
+	words, _ := providers.WordsOf(kind)
+	var b strings.Builder
+	b.WriteString("| word | delivery | means |\n|---|---|---|\n")
+	for _, w := range words.List {
+		delivery := string(w.Delivery)
+		if w.Delivery == ledger.NoDelivery {
+			delivery = "–"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", w.Word, delivery, w.Means)
+	}
+	fmt.Fprintf(&b, "\nSource: %s\n", words.Source)
 	return b.String()
 }
 

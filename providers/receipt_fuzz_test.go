@@ -28,7 +28,8 @@ func FuzzReceipts(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which uint8, address, values string, body []byte) {
 		i := int(which) % len(posters)
-		r := ledger.Posted{URL: address, Header: http.Header{}, Body: body, At: testTime, Reference: address[strings.LastIndexByte(address, '/')+1:]}
+		path, _, _ := strings.Cut(address, "?")
+		r := ledger.Posted{URL: address, Header: http.Header{}, Body: body, At: testTime, Reference: path[strings.LastIndexByte(path, '/')+1:]}
 		lines := strings.Split(values, "\n")
 		for n, name := range posters[i].headers {
 			if n < len(lines) {

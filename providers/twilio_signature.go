@@ -95,14 +95,13 @@ func portForms(address string) []string {
 // twilioForm reads the parameters of a form that is signed. Nothing parts URL, names and values in the signed text. So each pair
 // has its =, as Twilio writes it, and no name begins with a digit, or those at the end of a reference could be moved into a name.
 func twilioForm(body []byte) (url.Values, bool) {
+	named := true
 	for pair := range strings.SplitSeq(string(body), "&") {
 		name, _, both := strings.Cut(pair, "=")
-		if !both || name == "" || name[0] >= '0' && name[0] <= '9' || name[0] == '%' {
-			return nil, false
-		}
+		named = named && both && strings.Trim(name[:min(1, len(name))], "0123456789%") != ""
 	}
 	params, err := url.ParseQuery(string(body))
-	return params, err == nil
+	return params, named && err == nil
 }
 
 // bodyHash is what the URL says about a body that is no form; "": nothing.

@@ -102,36 +102,25 @@ func (p *vonageSMS) methods() []string {
 
 // vonageParams reads the parameters of a receipt. A name that stands twice, or that could pass for a name with its value and the
 // next name in the signed text, makes it none.
-func vonageParams(body []byte) (map[string]string, bool) {
-	params := map[string]string{}
+func vonageParams(body []byte) (params map[string]string, ok bool) {
+	params, ok = map[string]string{}, true
+	add := func(name, value string, sole bool) {
+		params[name] = value
+		ok = ok && sole && !strings.ContainsAny(name, "&=")
+	}
 	var fields map[string]json.RawMessage
 	if readReport(body, &fields) == nil {
 		for name, v := range fields {
 			text := scalar(v)
-			if text == "" && string(v) != `""` {
-				return nil, false
-			}
-			params[name] = text
+			add(name, text, text != "" || string(v) == `""`)
 		}
-		return params, plainNames(params)
+		return params, ok
 	}
 	form, err := url.ParseQuery(string(body))
 	for name, values := range form {
-		if len(values) != 1 {
-			return nil, false
-		}
-		params[name] = values[0]
+		add(name, values[0], len(values) == 1)
 	}
-	return params, err == nil && plainNames(params)
-}
-
-func plainNames(params map[string]string) bool {
-	for name := range params {
-		if strings.ContainsAny(name, "&=") {
-			return false
-		}
-	}
-	return true
+	return params, ok && err == nil
 }
 
 // receipts makes a receipt of a message of this account; none of anything else, such as a message that came in.
