@@ -88,6 +88,9 @@ func (m *mutator) mutate(t *testing.T, name string) []byte {
 	}
 	for _, d := range file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil && f.Name.Name != "Send" && m.judges(f) {
+			if aboutReceipts(name) {
+				ast.Inspect(f.Body, m.drop)
+			}
 			ast.Inspect(f.Body, func(n ast.Node) bool {
 				switch n := n.(type) {
 				case *ast.IfStmt:
@@ -107,7 +110,7 @@ func (m *mutator) judges(f *ast.FuncDecl) bool {
 	if f.Type.Results == nil {
 		return false
 	}
-	if at := m.files.Position(f.Pos()).Filename; strings.HasSuffix(at, "receipt.go") || strings.HasSuffix(at, "signature.go") {
+	if aboutReceipts(m.files.Position(f.Pos()).Filename) {
 		return true
 	}
 	for _, r := range f.Type.Results.List {
@@ -117,6 +120,32 @@ func (m *mutator) judges(f *ast.FuncDecl) bool {
 		}
 	}
 	return false
+}
+
+// aboutReceipts reports whether a file verifies or reads receipts.
+func aboutReceipts(name string) bool {
+	return strings.HasSuffix(name, "receipt.go") || strings.HasSuffix(name, "signature.go")
+}
+
+// dropped begins the name of a mutant that takes a part of a condition as given, in place of forgetting the whole.
+const dropped = "dropped: "
+
+// drop makes each part of what has to hold together droppable.
+func (m *mutator) drop(n ast.Node) bool {
+	if b, ok := n.(*ast.BinaryExpr); ok && b.Op == token.LAND {
+		b.X, b.Y = m.droppable(b.X), m.droppable(b.Y)
+	}
+	return true
+}
+
+func (m *mutator) droppable(part ast.Expr) ast.Expr {
+	if b, ok := part.(*ast.BinaryExpr); ok && b.Op == token.LAND {
+		return part // its own parts are
+	}
+	at := m.files.Position(part.Pos())
+	m.mutants = append(m.mutants, fmt.Sprintf("%s%s:%d %s", dropped, at.Filename, at.Line, m.text(part)))
+	live := &ast.CallExpr{Fun: ast.NewIdent("live"), Args: []ast.Expr{&ast.BasicLit{Kind: token.INT, Value: itoa(len(m.mutants) - 1)}}}
+	return &ast.ParenExpr{X: &ast.BinaryExpr{X: &ast.UnaryExpr{Op: token.NOT, X: live}, Op: token.LOR, Y: &ast.ParenExpr{X: part}}}
 }
 
 // cases makes each clause but the default forgettable. A switch over a value becomes one over conditions.

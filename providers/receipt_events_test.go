@@ -3,6 +3,7 @@ package providers
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -181,4 +182,37 @@ func TestReceipts_ResendTags(t *testing.T) {
 	if json.Valid(p.body(p.good)) == false {
 		t.Error("the test's own event is no JSON")
 	}
+}
+
+// What is about no message makes no receipt, and is no fault.
+func TestReceipts_WithoutAMessage(t *testing.T) {
+	eachPoster(t, func(t *testing.T, p poster) {
+		a := p.make(t, true)
+		for _, r := range []report{{word: p.good.word}, {reference: testReference, id: p.good.id}, {reference: "x", id: "a b", word: p.good.word}} {
+			if got := taken(t, a, p.post(r, testTime)); len(got) != 0 {
+				t.Errorf("%+v: %+v", r, got)
+			}
+		}
+	})
+}
+
+// A signed body that is no report at all is unreadable; one that is empty JSON of the right kind has no reports in it.
+func TestReceipts_UnreadableBodies(t *testing.T) {
+	eachPoster(t, func(t *testing.T, p poster) {
+		a := p.make(t, true)
+		for _, body := range []string{"", "hello", "{", `"x"`, "42", "null", "[1", `{"a":1}{`, "{}", `{"a":{"b":[1]}}`, "\xff", `{"\ud800":1}`} {
+			got, err := a.Receipts(p.sign([]byte(body), "", testTime))
+			readable := body == "{}" || strings.HasPrefix(body, `{"a":{`)
+			switch {
+			case p.raw && readable && err == nil, p.raw && errors.Is(err, ledger.ErrUnreadable):
+			case !p.raw && (err == nil || errors.Is(err, ledger.ErrUnverified)): // what is signed are its parameters
+			case p.raw && body == `{"\ud800":1}` && err == nil:
+			default:
+				t.Errorf("%q: %v", body, err)
+			}
+			if len(got) != 0 {
+				t.Errorf("%q: %+v", body, got)
+			}
+		}
+	})
 }

@@ -61,8 +61,8 @@ func TestTwilioReceipts_SettingsOfTheSignature(t *testing.T) {
 	body := p.body(p.good)
 	post := func(secret string, hash crypto.Hash, settings ...string) ledger.Posted {
 		r := posted(testTime, testReference, "", body, twilioSignature, signTwilio(secret, hash, receiptsURL+"/"+testReference, body))
-		for _, s := range settings {
-			r.Header[twilioSettings] = append(r.Header[twilioSettings], s)
+		if settings != nil {
+			r.Header[twilioSettings] = settings
 		}
 		return r
 	}
