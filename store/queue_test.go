@@ -177,3 +177,26 @@ func TestSpace_LooksOnceASecondAndAfterAFullDisk(t *testing.T) {
 		}
 	})
 }
+
+// Receipts come many in one operation: however many, claims have their share of each commit.
+func TestQueue_ReceiptsLeaveClaimsTheirShare(t *testing.T) {
+	w := &writer{urgent: make(chan *operation, 2000), claims: make(chan *operation, 2000)}
+	body, claim := &operation{rows: 64}, &operation{rows: 1}
+	for rows := 1; rows <= maxGroup-urgentShare; rows++ {
+		body.rows = rows
+		for range 300 {
+			w.urgent <- body
+			w.claims <- claim
+		}
+		got, claims := w.gather(body), 0
+		for _, op := range got {
+			if op == claim {
+				claims++
+			}
+		}
+		if claims < maxGroup-urgentShare {
+			t.Fatalf("operations of %d rows leave claims %d places", rows, claims)
+		}
+		w.urgent, w.claims = make(chan *operation, 2000), make(chan *operation, 2000)
+	}
+}
