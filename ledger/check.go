@@ -43,6 +43,7 @@ const (
 	RuleMessageID         = "message_id_foreign"      // a message id that nothing of this row brought
 	RuleDelivery          = "delivery"                // it is not the highest that the receipts brought
 	RuleReceiptAttempt    = "receipt_without_attempt" // a receipt proves an attempt that is not there
+	RuleReceiptForeign    = "receipt_foreign"         // a receipt of another provider, or about a message id, that its attempt does not have
 )
 
 // Check re-derives every row from its attempts, receipts and settlements and hands each difference to found. It

@@ -71,5 +71,8 @@ var corruptions = []struct{ rule, name, sql string }{
 	{"delivery", "delivered, says nobody", "UPDATE notifications SET delivery = 'delivered' WHERE event_id = 'sent'"},
 	{"delivery", "a report that was overlooked", "UPDATE notifications SET delivery = NULL WHERE event_id = 'delivered'"},
 	{"delivery", "another delivery than reported", "UPDATE notifications SET delivery = 'bounced' WHERE event_id = 'delivered'"},
+	{"receipt_foreign", "a receipt of another provider", "UPDATE receipts SET provider = 'other', message_id = NULL WHERE notification = " + seqOf("proven")},
+	{"receipt_foreign", "a receipt about another message", "UPDATE receipts SET message_id = 'm-other' WHERE notification = " + seqOf("proven") + "; UPDATE notifications SET message_id = 'm-other' WHERE event_id = 'proven'"},
+	{"receipt_foreign", "a receipt of the second attempt given to the first", "UPDATE receipts SET number = 2 WHERE notification = " + seqOf("second")},
 	{"receipt_without_attempt", "a receipt for an attempt that is not there", "UPDATE receipts SET number = 9 WHERE notification = " + seqOf("delivered")},
 }

@@ -173,6 +173,8 @@ func (c *checker) receipts() {
 	for _, r := range c.row.Receipts {
 		if r.Number < 0 || r.Number > len(c.row.Attempts) {
 			c.report(RuleReceiptAttempt, fmt.Sprintf("a receipt proves attempt %d of %d", r.Number, len(c.row.Attempts)))
+		} else {
+			c.matched(&r)
 		}
 		top = max(top, slices.Index(Deliveries, r.Delivery))
 	}
@@ -183,6 +185,19 @@ func (c *checker) receipts() {
 			highest = string(Deliveries[top])
 		}
 		c.report(RuleDelivery, fmt.Sprintf("the row says %q, its receipts say %s", n.Delivery, highest))
+	}
+}
+
+// matched compares a receipt with the attempt that it was given to. A person may have brought any id under any provider.
+func (c *checker) matched(r *Receipt) {
+	if r.MessageID != "" && !slices.ContainsFunc(c.row.MessageIDs, func(m MessageID) bool {
+		return m.ID == r.MessageID && m.Provider == r.Provider && m.Number == r.Number
+	}) {
+		c.report(RuleReceiptForeign, fmt.Sprintf("a receipt is about a message id that attempt %d does not have", r.Number))
+	}
+	byPerson := slices.ContainsFunc(c.row.Settlements, func(s Settlement) bool { return s.Action == CauseConfirm && !s.byPolicy() })
+	if r.Number > 0 && c.row.Attempts[r.Number-1].Provider != r.Provider && !byPerson {
+		c.report(RuleReceiptForeign, fmt.Sprintf("a receipt of %s proves attempt %d, which another provider was handed", r.Provider, r.Number))
 	}
 }
 
