@@ -120,6 +120,8 @@ func (l *Ledger) act(ctx, work context.Context, n Notification) (bool, error) {
 		return true, nil
 	case n.NextAction == DoRepeat:
 		return l.startRepeat(work, n)
+	case n.NextAction == DoLookUp:
+		return l.startLook(work, n)
 	case n.NextAction == DoPolicy:
 		return true, l.policy(ctx, n, now)
 	}
@@ -154,7 +156,7 @@ func (l *Ledger) policy(ctx context.Context, n Notification, now time.Time) erro
 		if err != nil {
 			return err
 		}
-		if n.ContentGone() || sentAgain(rec.Settlements) {
+		if n.ContentGone() || sentAgain(rec.Settlements) || unknownOf(&rec).probably {
 			return l.ask(n)
 		}
 		return l.byItself(n, CauseRelease, actor, "on_ambiguous: send_again", func(c *Change) {
@@ -178,14 +180,18 @@ func sentAgain(list []Settlement) bool {
 
 // ask leaves a row to its provider, while that may be asked, and to a person until it expires.
 func (l *Ledger) ask(n Notification) error {
-	since, wait := l.unknownSince(n), l.repeatWait(n.Deferrals)
-	return l.change(n, func(c *Change) { c.NextAction, c.DueAt = l.nextAsking(n, wait, since) })
+	u, wait := l.unknownOf(n), l.repeatWait(n.Deferrals)
+	return l.change(n, func(c *Change) { c.NextAction, c.DueAt = l.nextAsking(n, wait, u) })
 }
 
 // reschedule finds a row's next piece of evidence anew, with a repeat not before wait.
 func (l *Ledger) reschedule(n Notification, wait time.Duration) error {
-	since := l.unknownSince(n)
-	return l.change(n, func(c *Change) { c.NextAction, c.DueAt = l.nextEvidence(n, wait, since) })
+	return l.wait(n, wait, l.unknownOf(n))
+}
+
+// wait gives a row its next piece of evidence by what its history says.
+func (l *Ledger) wait(n Notification, wait time.Duration, u unknown) error {
+	return l.change(n, func(c *Change) { c.NextAction, c.DueAt = l.nextEvidence(n, wait, u) })
 }
 
 // change moves only next action and due time of a row, without a settlement. The housekeeper hears of it: it may have counted

@@ -72,11 +72,11 @@ func (l *Ledger) Recover(ctx context.Context) (int, error) {
 		if restored { // no policy sends on the word of an old copy
 			return expiry(n)
 		}
-		since := l.unknownSince(n)
-		if since.IsZero() { // it was a first handing that the process died in
-			since = n.UpdatedAt
+		u := l.unknownOf(n)
+		if u.since.IsZero() { // it was a first handing that the process died in
+			u.since = n.UpdatedAt
 		}
-		return l.nextEvidence(n, l.repeatWait(0), since)
+		return l.nextEvidence(n, l.repeatWait(0), u)
 	})
 	if err != nil {
 		return 0, err

@@ -25,6 +25,7 @@ type outlet struct {
 	limiter  *rate.Limiter // nil: no limit
 	wake     chan struct{}
 	deciding sync.Mutex // a person's pause and its end: ledger and gate change together
+	looks    lookQueue
 
 	mu       sync.Mutex
 	gate     Gate
@@ -47,6 +48,7 @@ func newOutlet(p ProviderSettings) *outlet {
 		slots:   make(chan struct{}, max(p.Workers, 1)),
 		wake:    make(chan struct{}, 1),
 		pending: map[int64]bool{},
+		looks:   lookQueue{queued: map[int64]bool{}},
 	}
 	if p.Rate > 0 {
 		o.limiter = rate.NewLimiter(rate.Limit(p.Rate), max(1, int(p.Rate/10)))

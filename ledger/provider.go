@@ -86,7 +86,8 @@ type Segments struct {
 // stands in docs/providers.md.
 type Capability string
 
-// The capabilities. Those that sendonce uses are interfaces of an adapter too: repeat is Repeater, receipts is Reporter, templates is Templater.
+// The capabilities. Those that sendonce uses are interfaces of an adapter too: repeat is Repeater, both find_by are Finder, receipts
+// is Reporter, templates is Templater.
 const (
 	CanRepeat          Capability = "repeat"            // a repeat under a wire key sends nothing new
 	CanFindByReference Capability = "find_by_reference" // a look-up by what we sent along finds the message
@@ -104,6 +105,11 @@ func (o *outlet) uses() []Capability {
 	out := []Capability{}
 	if o.repeatWindow() > 0 {
 		out = append(out, CanRepeat)
+	}
+	if looks := o.lookUps(); len(looks.At) > 0 && looks.ByContent {
+		out = append(out, CanFindByContent)
+	} else if len(looks.At) > 0 {
+		out = append(out, CanFindByReference)
 	}
 	if r, ok := o.provider.(Reporter); ok && r.TakesReceipts() {
 		out = append(out, CanReceipts)

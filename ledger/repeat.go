@@ -109,24 +109,3 @@ func (l *Ledger) repeatable(work context.Context, o *outlet, n Notification) (At
 	}
 	return Attempt{}, false
 }
-
-// unknownSince is when an ambiguous row became so: when its last handing ended, or when it was restored. Repeats do not count:
-// the time of a policy runs on while they ask. Zero: the last handing has not ended.
-func (l *Ledger) unknownSince(n Notification) time.Time {
-	r, err := l.store.Get(context.Background(), n.ID)
-	if err != nil {
-		return n.UpdatedAt // later, so the policy waits longer
-	}
-	var began, since time.Time
-	for _, a := range r.Attempts {
-		if a.Kind == KindSend {
-			began, since = a.StartedAt, a.EndedAt
-		}
-	}
-	for _, s := range r.Settlements {
-		if s.Action == CauseRestored && s.At.After(began) {
-			since = s.At
-		}
-	}
-	return since
-}

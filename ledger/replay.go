@@ -136,7 +136,7 @@ func (r *replay) bySettlement(p place) bool {
 		return r.wrong(p, RuleSettlementFrom, fmt.Sprintf("settlement %s leaves %s while the row was %s", s.Action, s.From, p.state))
 	}
 	to, ok := Next(p.state, s.Action, p.maybeSent)
-	if s.Action == CauseResend || s.Action == CauseProof && p.state == StateSent {
+	if s.Action == CauseResend || s.Action == CauseProof && p.state == StateSent || s.Action == CauseLookUp && p.state == StateAmbiguous {
 		to, ok = p.state, true
 	}
 	if !ok || to != s.To {

@@ -44,29 +44,40 @@ func expiry(n Notification) (NextAction, time.Time) {
 	return DoExpire, n.ExpiresAt
 }
 
-// nextEvidence says what an ambiguous row does next: the earliest of a repeat under its provider's live key, its
-// policy, and its expiry. A repeat comes after wait, noRepeat rules it out; since is when the row became ambiguous.
-func (l *Ledger) nextEvidence(n Notification, wait time.Duration, since time.Time) (NextAction, time.Time) {
-	action, due := l.nextAsking(n, wait, since)
+// nextEvidence says what an ambiguous row does next: the earliest of a repeat under its provider's live key, a look-up, its
+// policy, and its expiry. A repeat comes after wait, noRepeat rules it out.
+func (l *Ledger) nextEvidence(n Notification, wait time.Duration, u unknown) (NextAction, time.Time) {
+	action, due := l.nextAsking(n, wait, u)
 	r := l.rulesOf(n.Channel, n.EventType)
 	if r.onAmbiguous == OnAmbiguousAsk || r.onAmbiguous == "" {
 		return action, due
 	}
-	if at := since.Add(r.after); due.IsZero() || at.Before(due) || action == DoRepeat && at.Equal(due) {
+	at := u.since.Add(r.after)
+	if !u.underWay.IsZero() { // it gets the time to answer
+		at = later(at, l.clock.now().Add(lookGrace))
+	}
+	if due.IsZero() || at.Before(due) || action == DoRepeat && at.Equal(due) {
 		return DoPolicy, at
 	}
 	return action, due
 }
 
 // nextAsking is nextEvidence for a row whose policy does nothing more.
-func (l *Ledger) nextAsking(n Notification, wait time.Duration, since time.Time) (NextAction, time.Time) {
+func (l *Ledger) nextAsking(n Notification, wait time.Duration, u unknown) (NextAction, time.Time) {
 	action, due := expiry(n)
 	o := l.outlets[n.Provider]
-	if wait == noRepeat || o == nil || o.repeatWindow() == 0 || n.ContentGone() {
+	if o == nil || n.ContentGone() {
 		return action, due
 	}
-	at := l.clock.now().Add(wait)
-	if at.Before(since.Add(usable(o.repeatWindow()))) && (due.IsZero() || at.Before(due)) {
+	now := l.clock.now()
+	if at := u.nextLook(o.lookUps().At, now); !at.IsZero() && (due.IsZero() || at.Before(due)) {
+		action, due = DoLookUp, at
+	}
+	if wait == noRepeat || o.repeatWindow() == 0 {
+		return action, due
+	}
+	at := now.Add(wait)
+	if at.Before(u.since.Add(usable(o.repeatWindow()))) && (due.IsZero() || !at.After(due) && action == DoLookUp || at.Before(due)) {
 		return DoRepeat, at
 	}
 	return action, due

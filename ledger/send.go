@@ -188,9 +188,13 @@ func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a
 	if in.next == "" {
 		in.first = l.firstChoice(n)
 	}
-	in.unknownAction, in.unknownDue = l.nextEvidence(n, l.repeatWait(0), a.EndedAt)
+	u := unknown{since: a.EndedAt}
+	if r.Reason == ReasonPartial {
+		u.looks = noLooks
+	}
+	in.unknownAction, in.unknownDue = l.nextEvidence(n, l.repeatWait(0), u)
 	if a.Kind == KindRepeat {
-		in.unknownAction, in.unknownDue = l.nextEvidence(n, l.repeatWait(n.Deferrals+1), l.unknownSince(n))
+		in.unknownAction, in.unknownDue = l.nextEvidence(n, l.repeatWait(n.Deferrals+1), l.unknownOf(n))
 	}
 	c := Closing{Notification: n, Attempt: a, MessageIDs: r.MessageIDs}
 	row, err := l.writeClose(work, c, func(f CloseFacts) Change { return decideClose(in, f) })

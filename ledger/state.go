@@ -58,7 +58,8 @@ const (
 	CauseUnbuildable Cause = "unbuildable"
 	CauseRestored    Cause = "restored"
 	CauseProof       Cause = "proof"
-	CauseResend      Cause = "resend" // leaves its row where it is
+	CauseResend      Cause = "resend"  // leaves its row where it is
+	CauseLookUp      Cause = "look_up" // leaves its row ambiguous: what a look showed is kept with it
 )
 
 // Transition is one line of the table: a row in From that meets By goes To.
@@ -71,7 +72,7 @@ type Transition struct {
 }
 
 // Transitions is the one table of state changes; the schema's checks, the README's picture and the
-// tests follow it. A claim creates a row in StateClaimed and is no line here; a resend leaves its row where it is.
+// tests follow it. A claim creates a row in StateClaimed and is no line here; a resend and a look-up leave their row where it is.
 var Transitions = []Transition{
 	{From: StateClaimed, By: CauseTake, To: StateSending},
 	{From: StateClaimed, By: CauseHold, To: StateHeld},

@@ -44,6 +44,10 @@ type Store interface {
 	// stored, or that decide refuses, has its Err and spoils no other.
 	Prove(list []Receipt, decide func(Receipt, Notification, ProofFacts) (Change, error)) ([]Proved, error)
 
+	// LookUp writes what a look-up showed of a row: the change and its settlement, then the receipts as Prove does, in one
+	// operation. Both decisions are pure. ErrNotFound.
+	LookUp(q LookQuery, decide func(Notification, LookFacts) (LookDecision, error), prove func(Receipt, Notification, ProofFacts) (Change, error)) (Notification, []Proved, error)
+
 	// Suppress notes repeats that sent nothing: counts them and keeps each row's last MaxDuplicates.
 	// It returns each row's count as it is then.
 	Suppress(list []Suppressed) ([]Counted, error)

@@ -1,0 +1,255 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+const (
+	lookRoom     = 1024                   // looks of one provider that wait in memory
+	lookTogether = 256                    // of which one call is about so many at most
+	lookPause    = 200 * time.Millisecond // between two calls to one provider
+	lookTimeout  = time.Minute            // for one call, which may be several requests
+	lookLease    = 2 * time.Minute        // how long the row of a look that is under way leaves it alone
+	lookGrace    = time.Minute            // how long a policy waits for a look that is under way
+	lookRestMin  = time.Minute            // after a look that failed, doubling
+	lookRestMax  = time.Hour
+	lookGiveUp   = 72 * time.Hour // behind the last look, when those that fail are not tried any more
+)
+
+// lookQueue is what one provider is to be asked about. One worker asks, so that an outage of the provider is not followed by one
+// request for each message of it.
+type lookQueue struct {
+	mu       sync.Mutex
+	list     []look
+	queued   map[int64]bool // by Seq, those at work included
+	working  bool
+	rest     time.Time // no look before: one failed
+	failures int
+}
+
+// look is a row that is looked for.
+type look struct {
+	row      Notification
+	search   Search
+	handings []handing
+	since    time.Time // the end of the last handing
+	looks    int       // that were made since
+}
+
+// handing is the time in which a provider may have made the message of one handing: an attempt and its repeats.
+type handing struct {
+	number      int
+	from, until time.Time
+}
+
+// lookUps are the look-ups of an outlet's provider.
+func (o *outlet) lookUps() LookUps {
+	if f, ok := o.provider.(Finder); ok {
+		return f.LookUps()
+	}
+	return LookUps{}
+}
+
+// startLook hands a row to the worker that asks its provider. The row waits meanwhile as if it had to be looked for again: when the
+// look fails, or the process ends, it is. false: nothing was done.
+func (l *Ledger) startLook(work context.Context, n Notification) (bool, error) {
+	o := l.outlets[n.Provider]
+	if o == nil || len(o.lookUps().At) == 0 {
+		return true, l.reschedule(n, l.repeatWait(n.Deferrals))
+	}
+	rec, err := l.store.Get(work, n.ID)
+	if err != nil {
+		return false, err
+	}
+	u := unknownOf(&rec)
+	item, ok := l.lookFor(o, &rec, u)
+	if !ok {
+		u.looks = noLooks
+		return true, l.wait(n, l.repeatWait(n.Deferrals), u)
+	}
+	now := l.clock.now()
+	u.underWay = now.Add(o.queueLook(item, now, o.pausedByPerson()))
+	if err := l.wait(n, l.repeatWait(n.Deferrals), u); err != nil {
+		return false, err
+	}
+	if o.lookWorker() {
+		l.flight.Go(func() { l.workLooks(work, o) })
+	}
+	return true, nil
+}
+
+// lookFor says what to look for; false: nothing of the row can be found at this provider.
+func (l *Ledger) lookFor(o *outlet, rec *Record, u unknown) (look, bool) {
+	n := &rec.Notification
+	if n.ContentGone() || n.Reason == ReasonPartial || u.looks >= len(o.lookUps().At) {
+		return look{}, false
+	}
+	timeout := o.timeout
+	if timeout <= 0 {
+		timeout = l.settings.Channels[n.Channel].Timeout
+	}
+	i := look{row: *n, since: u.since, looks: u.looks}
+	for _, a := range rec.Attempts {
+		if a.Provider != o.name || a.Open() || a.Outcome != Ambiguous || o.lookUps().ByContent && a.Account != o.provider.Account() {
+			continue
+		}
+		end := a.StartedAt.Add(timeout + o.patience()) // of a process that died, it may have been found open much later
+		if a.EndedAt.Before(end) {
+			end = a.EndedAt
+		}
+		from, until := a.StartedAt.Add(-lookBefore), end.Add(lookAfter)
+		if a.Kind == KindRepeat && len(i.handings) > 0 {
+			i.handings[len(i.handings)-1].until = until
+			continue
+		}
+		i.handings = append(i.handings, handing{a.Number, from, until})
+	}
+	if len(i.handings) == 0 {
+		return look{}, false
+	}
+	i.search = Search{
+		ID: n.ID.String(), WireKey: WireKey(n.Source, n.DedupeKey, n.SourceInKey), Channel: n.Channel, Recipient: n.Recipient, Message: n.Message,
+		From: i.handings[0].from, Until: i.handings[len(i.handings)-1].until,
+	}
+	if n.Channel == SMS {
+		i.search.Recipient = n.RecipientKey
+	}
+	return i, true
+}
+
+// pausedByPerson reports whether a person said that the provider is not to be used. What the ledger closed by itself is no
+// reason not to ask: that a gate takes no messages says little about what is read.
+func (o *outlet) pausedByPerson() bool {
+	g := o.status().Gate
+	return g.State == "paused" && !g.ByItself()
+}
+
+// queueLook puts a look into memory, where there is room, and says for how long its row is to leave it alone.
+func (o *outlet) queueLook(i look, now time.Time, paused bool) time.Duration {
+	q := &o.looks
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	lease := max(lookLease, q.rest.Sub(now)) + time.Duration(len(q.list))*time.Second
+	switch {
+	case paused:
+		return lookRestMax / 6
+	case now.Before(q.rest), q.queued[i.row.Seq], len(q.list) >= lookRoom:
+		return lease
+	}
+	q.queued[i.row.Seq] = true
+	q.list = append(q.list, i)
+	return lease
+}
+
+// lookWorker reports whether a worker is to be started.
+func (o *outlet) lookWorker() bool {
+	o.looks.mu.Lock()
+	defer o.looks.mu.Unlock()
+	if o.looks.working || len(o.looks.list) == 0 {
+		return false
+	}
+	o.looks.working = true
+	return true
+}
+
+// nextLooks takes the first look and all that go together with it; none: the worker ends.
+func (o *outlet) nextLooks(f Finder) (group []look) {
+	q := &o.looks
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var rest []look
+	for _, i := range q.list {
+		if len(group) == 0 || len(group) < lookTogether && f.Together(group[0].search, i.search) {
+			group = append(group, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	q.list, q.working = rest, len(group) > 0
+	return group
+}
+
+// workLooks asks about all that waits, one call after the other.
+func (l *Ledger) workLooks(work context.Context, o *outlet) {
+	f := o.provider.(Finder)
+	for {
+		group := o.nextLooks(f)
+		if len(group) == 0 {
+			return
+		}
+		if l.draining.Load() || work.Err() != nil {
+			o.dropLooks(group, time.Time{})
+			continue
+		}
+		answer, err := l.find(work, f, group)
+		if err == nil {
+			err = l.looked(o, group, answer)
+		}
+		if err != nil {
+			l.lookFailed(o, group, err)
+			continue
+		}
+		o.looks.mu.Lock()
+		o.looks.failures = 0
+		for _, i := range group {
+			delete(o.looks.queued, i.row.Seq)
+		}
+		o.looks.mu.Unlock()
+		sleep(work, nil, lookPause)
+	}
+}
+
+// find calls the adapter. A panic in it is an answer that cannot be used.
+func (l *Ledger) find(work context.Context, f Finder, group []look) (answer LookedUp, err error) {
+	searches := make([]Search, len(group))
+	for i := range group {
+		searches[i] = group[i].search
+	}
+	ctx, cancel := context.WithTimeout(work, lookTimeout)
+	defer cancel()
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicError{v}
+		}
+	}()
+	answer, err = f.Find(ctx, l.clock.now(), searches)
+	if err == nil && len(answer.Found) != len(group) {
+		err = errors.New("the adapter answered other searches than it was asked")
+	}
+	return answer, err
+}
+
+// lookFailed lets the provider rest. What waits is dropped: its rows come again by themselves. The gate stays as it is, since
+// what reads may fail where sending works, and the other way round.
+func (l *Ledger) lookFailed(o *outlet, group []look, cause error) {
+	var failed *LookUpError
+	var fault Fault
+	after := time.Duration(0)
+	if errors.As(cause, &failed) {
+		fault, after = failed.Fault, failed.RetryAfter
+	}
+	o.looks.mu.Lock()
+	wait := min(lookRestMin<<min(o.looks.failures, 10), lookRestMax)
+	o.looks.failures++
+	o.looks.mu.Unlock()
+	wait = max(wait, min(after, lookRestMax))
+	l.troubles.Tell("look-up", "provider", o.name, "fault", fault, "error", cause, "again_in", wait)
+	o.dropLooks(group, l.clock.now().Add(wait))
+}
+
+// dropLooks forgets what was to be asked.
+func (o *outlet) dropLooks(group []look, rest time.Time) {
+	q := &o.looks
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, i := range append(q.list, group...) {
+		delete(q.queued, i.row.Seq)
+	}
+	q.list = nil
+	if !rest.IsZero() {
+		q.rest = rest
+	}
+}
