@@ -41,7 +41,8 @@ type Search struct {
 	WireKey   string
 	Channel   Channel
 	Recipient string // as it was sent
-	Message   []byte // JSON; nil once erased
+	Message   []byte // JSON
+	Attempts  []int  // numbers of those whose answer was lost
 	From      time.Time
 	Until     time.Time // the provider made the message between these two, which have lookBefore and lookAfter in them
 }

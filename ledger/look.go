@@ -114,6 +114,9 @@ func (l *Ledger) lookFor(o *outlet, rec *Record, u unknown) (look, bool) {
 		ID: n.ID.String(), WireKey: WireKey(n.Source, n.DedupeKey, n.SourceInKey), Channel: n.Channel, Recipient: n.Recipient, Message: n.Message,
 		From: i.handings[0].from, Until: i.handings[len(i.handings)-1].until,
 	}
+	for _, h := range i.handings {
+		i.search.Attempts = append(i.search.Attempts, h.number)
+	}
 	if n.Channel == SMS {
 		i.search.Recipient = n.RecipientKey
 	}

@@ -187,7 +187,13 @@ func TestLook_ManyRowsAreAskedForTogether(t *testing.T) {
 		for i := range 300 {
 			rows = append(rows, r.claim(fmt.Sprint("e", i)))
 		}
-		f.finds(message("m1", 1, time.Time{}))
+		f.does(func(_ context.Context, searches []ledger.Search) ([][]ledger.Found, error) {
+			out := make([][]ledger.Found, len(searches))
+			for i, s := range searches {
+				out[i] = []ledger.Found{message("m-"+s.ID, 1, time.Time{})}
+			}
+			return out, nil
+		})
 		r.advance(15 * time.Minute)
 		for _, n := range rows {
 			r.expect(n, ledger.StateSent, ledger.ReasonProof)

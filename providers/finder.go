@@ -105,6 +105,8 @@ func illegible(x *exchange) error {
 	return &ledger.LookUpError{Status: x.status, Fault: ledger.FaultUnexpectedReply, Detail: "the answer is not in the provider's form"}
 }
 
+var errBadTime = errors.New("no time")
+
 // notFound reports whether a look-up failed because what it asked for is not there.
 func notFound(err error) bool {
 	var e *ledger.LookUpError

@@ -38,21 +38,24 @@ func lostRow(id, wireKey string, o ledger.Order) ledger.Search {
 
 // eachFinder runs a case on every adapter that looks messages up.
 func eachFinder(t *testing.T, run func(t *testing.T, k finderKit)) {
-	found := 0
+	for _, k := range finders(t) {
+		t.Run(k.name, func(t *testing.T) { run(t, k) })
+	}
+}
+
+// finders are the adapters that look messages up.
+func finders(t *testing.T) (list []finderKit) {
+	t.Helper()
 	for _, k := range kits {
-		if _, ok := k.make(t, Common{BaseURL: k.base}).(ledger.Finder); !ok {
-			continue
-		}
-		found++
-		t.Run(k.name, func(t *testing.T) {
+		if _, ok := k.make(t, Common{BaseURL: k.base}).(ledger.Finder); ok {
 			order := k.order(k.base)
-			second := lostRow(secondRow, "wire-2", order)
-			run(t, finderKit{k, []ledger.Search{lostRow(firstRow, testWire, order), second}})
-		})
+			list = append(list, finderKit{k, []ledger.Search{lostRow(firstRow, testWire, order), lostRow(secondRow, "wire-2", order)}})
+		}
 	}
-	if found == 0 {
-		t.Fatal("no adapter looks messages up")
+	if len(list) != 5 {
+		t.Fatalf("%d adapters look messages up", len(list))
 	}
+	return list
 }
 
 // answers is a dialer whose peers give one answer after the other, one for each connection. After the last one there is none.

@@ -80,7 +80,7 @@ var Types = map[string]Type{
 	"twilio": {
 		Channels: []ledger.Channel{ledger.SMS}, Settings: func() Settings { return &TwilioSettings{} }, Workers: 64, Real: true,
 		Offers: []Offer{
-			{ledger.CanFindByContent, "the message list by `To` and date, compared by text and sender; a fresh message may be missing for minutes", false},
+			{ledger.CanFindByContent, "the message list by `To` and date, compared by text and sender; a fresh message may be missing for minutes", true},
 			{ledger.CanReceipts, "`StatusCallback` of each message, signed, with our reference in its path", true},
 			{ledger.CanStatusByID, "`GET …/Messages/{Sid}.json`", false},
 			{ledger.CanTemplates, "content templates: `ContentSid` and `ContentVariables`", true},
@@ -89,7 +89,7 @@ var Types = map[string]Type{
 	"vonage": {
 		Channels: []ledger.Channel{ledger.SMS}, Settings: func() Settings { return &VonageSettings{API: vonageSMSAPI} }, Workers: 64, Real: true,
 		Offers: []Offer{
-			{ledger.CanFindByReference, "the Reports API: records of a day carry `client_ref`; billed per use", false},
+			{ledger.CanFindByReference, "the Reports API: records of a day carry `client_ref`; billed per use. It takes `api_key` and `api_secret` only", true},
 			{ledger.CanReceipts, "`callback` or `webhook_url` of each message, with our reference in `client-ref`; those of the SMS API are signed where Vonage was asked to", true},
 			{ledger.CanStatusByID, "the Reports API by `id`", false},
 		},
@@ -102,7 +102,7 @@ var Types = map[string]Type{
 	"sendgrid": {
 		Channels: []ledger.Channel{ledger.Email}, Settings: func() Settings { return &SendGridSettings{Category: "sendonce"} }, Workers: 64, Real: true,
 		Offers: []Offer{
-			{ledger.CanFindByReference, "Email Logs, 30 days: `POST /v3/logs` by recipient and time, then `custom_args` of each hit", false},
+			{ledger.CanFindByReference, "Email Logs, 30 days: `POST /v3/logs` by recipient and time, then `custom_args` of each hit", true},
 			{ledger.CanReceipts, "Event Webhook, signed when that is switched on; `custom_args` come along", true},
 			{ledger.CanStatusByID, "`GET /v3/logs/{sg_message_id}`", false},
 			{ledger.CanTemplates, "dynamic templates: `template.id` begins with `d-`, `variables` become `dynamic_template_data`", true},
@@ -113,7 +113,7 @@ var Types = map[string]Type{
 		Workers: 64, RepeatWindow: resendWindow, Real: true,
 		Offers: []Offer{
 			{ledger.CanRepeat, "header `Idempotency-Key`, kept for 24 hours", true},
-			{ledger.CanFindByContent, "`GET /emails` lists the newest mails", false},
+			{ledger.CanFindByContent, "`GET /emails` lists the newest mails, compared by recipient, sender, subject and text", true},
 			{ledger.CanReceipts, "webhooks, signed; `tags` come along", true},
 			{ledger.CanStatusByID, "`GET /emails/{id}`", false},
 			{ledger.CanTemplates, "published templates: `template.id` is an id or alias", true},

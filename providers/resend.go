@@ -70,7 +70,7 @@ func (s *ResendSettings) New(_ string, c Common) (ledger.Provider, error) {
 		}
 	}
 	return &resend{
-		settings: *s, webhookKeys: keys, from: from, url: base + "/emails", window: c.RepeatWindow,
+		settings: *s, webhookKeys: keys, from: from, url: base + "/emails", window: c.RepeatWindow, lookUps: c.lookUps(resendLookUps),
 		account: fingerprint("resend", base, string(s.APIKey)), sender: newSender(c.Dial, max(c.Workers, 1), s.APIKey),
 	}, nil
 }
@@ -82,6 +82,7 @@ type resend struct {
 	from     mail.Address
 	url      string
 	window   time.Duration
+	lookUps  ledger.LookUps
 	account  [8]byte
 	sender   *sender
 

@@ -112,7 +112,8 @@ func (s *TwilioSettings) New(_ string, c Common) (ledger.Provider, error) {
 	return &twilio{
 		settings: *s, url: base + "/2010-04-01/Accounts/" + s.AccountSID + "/Messages.json", authorization: authorization,
 		callback: c.CallbackURL, rules: smsRules{twilioText, s.MaxSegments}, account: fingerprint("twilio", base, s.AccountSID),
-		// Nothing settles a lost answer yet, so each request has a connection of its own.
+		lookUps: c.lookUps(twilioLookUps),
+		// Each request has a connection of its own: a look-up settles a lost answer late, and not for sure.
 		sender: newSender(c.Dial, 0, s.AuthToken, s.APIKeySecret, Secret(strings.TrimPrefix(authorization, "Basic "))),
 	}, nil
 }
@@ -128,6 +129,7 @@ type twilio struct {
 	url           string
 	authorization string
 	callback      string
+	lookUps       ledger.LookUps
 	rules         smsRules
 	account       [8]byte
 	sender        *sender

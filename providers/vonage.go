@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"crypto/rsa"
 	"fmt"
 	"strings"
@@ -33,6 +34,7 @@ type VonageSettings struct {
 	ApplicationID   string `koanf:"application_id"`   // messages: signs in with the private key in place of the secret
 	PrivateKey      Secret `koanf:"private_key"`      // PEM
 	From            string `koanf:"from"`             // sender of messages that bring none
+	ReportsURL      string `koanf:"reports_url"`      // of the Reports API; "": base_url, else the type's own
 	SignatureSecret Secret `koanf:"signature_secret"` // checks the signature of receipts
 	SignatureMethod string `koanf:"signature_method"` // sms: md5hash, md5, sha1, sha256 or sha512; "": whichever of them
 	MaxSegments     int    `koanf:"max_segments"`     // parts of one SMS; 0: as many as the API's longest text takes
@@ -72,6 +74,9 @@ func (s *VonageSettings) Validate(c Common) []ledger.FieldError {
 	} else {
 		add("from", senderFault(s.From))
 	}
+	if s.ReportsURL != "" {
+		add("reports_url", baseURLFault(s.ReportsURL))
+	}
 	add("signature_secret", basicFault(s.SignatureSecret))
 	if _, known := vonageMethods[s.SignatureMethod]; s.SignatureMethod != "" && (!known || s.API == vonageMessagesAPI) {
 		add("signature_method", "must be md5hash, md5, sha1, sha256 or sha512, and goes with api: sms alone")
@@ -97,12 +102,16 @@ func (s *VonageSettings) key() (*rsa.PrivateKey, error) {
 func (s *VonageSettings) New(_ string, c Common) (ledger.Provider, error) {
 	base := strings.TrimRight(c.BaseURL, "/")
 	common := vonage{settings: *s, callback: c.CallbackURL, rules: smsRules{vonageSMSText, s.MaxSegments}}
+	common.reports = strings.TrimRight(cmp.Or(s.ReportsURL, c.BaseURL, vonageMessagesURL), "/") + "/v2/reports/records"
+	if s.APIKey != "" && s.APISecret != "" { // no other way in
+		common.lookUps = c.lookUps(vonageLookUps)
+	}
 	if s.API != vonageMessagesAPI {
 		if base == "" {
 			base = vonageSMSURL
 		}
 		common.url, common.account = base+"/sms/json", fingerprint("vonage", base, s.APIKey)
-		common.sender = vonageSender(c, s.APISecret)
+		common.sender = vonageSender(c, s.APISecret, Secret(strings.TrimPrefix(basic(s.APIKey, s.APISecret), "Basic ")))
 		return &vonageSMS{common}, nil
 	}
 	if base == "" {
@@ -123,13 +132,15 @@ func (s *VonageSettings) New(_ string, c Common) (ledger.Provider, error) {
 	return p, nil
 }
 
-// vonageSender makes a connection for each request: nothing settles a lost answer yet.
+// vonageSender makes a connection for each request: a look-up settles a lost answer late, and not for sure.
 func vonageSender(c Common, secrets ...Secret) *sender { return newSender(c.Dial, 0, secrets...) }
 
 // vonage is what both APIs share.
 type vonage struct {
 	settings VonageSettings
 	url      string
+	reports  string // records of the Reports API
+	lookUps  ledger.LookUps
 	callback string
 	rules    smsRules
 	account  [8]byte

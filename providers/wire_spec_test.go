@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -63,11 +64,17 @@ func (d description) apply(line patchLine) error {
 			at[step] = line.Value
 			return nil
 		}
-		next, ok := at[step].(map[string]any)
-		if !ok {
+		switch next := at[step].(type) {
+		case map[string]any:
+			at = next
+		case []any: // an item's place is a step too: none of the lines ends there
+			at = map[string]any{}
+			for n, item := range next {
+				at[strconv.Itoa(n)] = item
+			}
+		default:
 			return fmt.Errorf("%s has no %s", line.Path, step)
 		}
-		at = next
 	}
 	return fmt.Errorf("%s leads nowhere", line.Path)
 }
