@@ -20,6 +20,7 @@ type script struct {
 	workers  int
 	timeout  time.Duration
 	disguise func(*script) ledger.Provider // nil: the script itself
+	suffix   string                        // of each body that is built
 
 	mu       sync.Mutex
 	answer   func(context.Context, *call) ledger.Result // nil: accept
@@ -78,7 +79,7 @@ func (s *script) Build(o ledger.Order) (ledger.Request, error) {
 	if _, err := ledger.ParseMessage(o.Channel, o.Message); err != nil {
 		return nil, errUnbuildable
 	}
-	return &call{Order: o, body: []byte(o.Reference() + " " + o.WireKey + " " + string(o.Message))}, nil
+	return &call{Order: o, body: []byte(o.Reference() + " " + o.WireKey + " " + string(o.Message) + s.suffix)}, nil
 }
 
 func (s *script) Send(ctx context.Context, r ledger.Request) ledger.Result {

@@ -132,7 +132,7 @@ func summary(l ledger.LookedUp, err error) string {
 }
 
 // readLookUp returns the raw answers of a fixture and what they mean.
-func readLookUp(t *testing.T, path string) (raw [][]byte, want string) {
+func readLookUp(t testing.TB, path string) (raw [][]byte, want string) {
 	t.Helper()
 	file, err := os.ReadFile(path)
 	if err != nil {
