@@ -102,7 +102,8 @@ func newMixedWorld(t *testing.T) *mixedWorld {
 			w.exhausted++
 		}
 		channels[kind.channel] = append(channels[kind.channel], kind.name)
-		change := strings.NewReplacer("URL", url, "CREDENTIALS", serviceAccount(t, url+fake.TokenPath))
+		change := strings.NewReplacer("base_url: URL", "look_up: off, base_url: "+url, // looks come after minutes, and have tests of their own
+			"URL", url, "CREDENTIALS", serviceAccount(t, url+fake.TokenPath))
 		p.config += "  " + kind.name + ": " + change.Replace(kind.settings) + "\n"
 		w.hook = url + "/hook/" // the last is the receiver of webhooks
 	}

@@ -131,7 +131,11 @@ func TestTypes_OffersAreUsedByTheAdapters(t *testing.T) {
 		_, repeats := p.(ledger.Repeater)
 		templater, ok := p.(ledger.Templater)
 		_, reports := p.(ledger.Reporter)
-		does := map[ledger.Capability]bool{ledger.CanRepeat: repeats, ledger.CanTemplates: ok && templater.SendsTemplates(), ledger.CanReceipts: reports}
+		finder, finds := p.(ledger.Finder)
+		does := map[ledger.Capability]bool{
+			ledger.CanRepeat: repeats, ledger.CanTemplates: ok && templater.SendsTemplates(), ledger.CanReceipts: reports,
+			ledger.CanFindByContent: finds && finder.LookUps().ByContent, ledger.CanFindByReference: finds && !finder.LookUps().ByContent,
+		}
 		offers := map[ledger.Capability]bool{}
 		for _, o := range Types[k.typeName()].Offers {
 			if offers[o.Capability] = true; o.Used != does[o.Capability] || o.How == "" || !slices.Contains(ledger.Capabilities, o.Capability) {

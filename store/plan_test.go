@@ -57,6 +57,7 @@ func TestPlans_UseTheirIndex(t *testing.T) {
 		{name: "claimed at start", query: dueRows, index: []string{"notifications_expires"}, scan: "SCAN n USING INDEX notifications_expires"},
 		{name: "oldest unknown", query: oldestUnknown, index: []string{"notifications_waiting (state=?)"}},
 		{name: "audit", query: afterSeq, index: []string{"INTEGER PRIMARY KEY (rowid>?)"}},
+		{name: "rows of a recipient", query: otherRows, index: []string{"contents_recipient (recipient_key=?)", "PRIMARY KEY (notification=?)"}},
 		{name: "first attempt", query: firstAttempt, index: []string{"PRIMARY KEY (notification=?)"}},
 		{name: "resends of one", query: resendsByID, index: []string{"notifications_resends (resend_of=?)"}},
 		{name: "attempts of", query: attemptsOf, index: []string{"PRIMARY KEY (notification>? AND notification<?)"}},
