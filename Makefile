@@ -17,7 +17,8 @@ run: ## the service on its defaults: sendonce.db, 127.0.0.1:8484, nothing really
 
 test: tools ## every test, with the race detector, in random order (20 kill cycles included); the largest once more in full size
 	$(GO) test -race -shuffle=on -timeout 20m ./...
-	$(GO) test -count=1 -run 'TestCheck_ManyRows|TestLoop_UrgentPassesABacklog' ./ledger
+	$(GO) test -count=1 -run 'TestCheck_ManyRows|TestLoop_UrgentPassesABacklog|^TestAllocations' ./ledger
+	$(GO) test -count=1 -run '^TestAllocations' ./api ./providers
 	$(GO) test -count=1 -run '^TestMixed' .
 
 test-wire: ## the adapters against the real thing: requests against the providers' own descriptions (Prism, on Node), mails through a Postfix of their own (Debian's)

@@ -13,8 +13,8 @@ const (
 type recent struct {
 	mu    sync.Mutex
 	rows  map[recentKey]*recentRow
-	keys  map[int64]recentKey // by Seq
-	words map[EventHash]recentKey
+	keys  map[int64]*recentRow // by Seq
+	words map[EventHash]*recentRow
 	ring  []recentKey // in order of arrival
 	next  int
 	epoch int64 // moves when suppressed repeats are written: what was read before may count fewer
@@ -48,29 +48,24 @@ func (r *recent) asked(words EventHash, n *Notification, s Segments) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	k := recentKey{n.Source, n.DedupeKey}
-	e := r.rows[k]
+	e := r.rows[recentKey{n.Source, n.DedupeKey}]
 	if e == nil {
 		return
 	}
 	if r.words == nil {
-		r.words = map[EventHash]recentKey{}
+		r.words = map[EventHash]*recentRow{}
 	}
 	delete(r.words, e.words)
 	e.words, e.segments, e.counter = words, s, n.Provider
-	r.words[words] = k
+	r.words[words] = e
 }
 
 // again returns the row that was asked for in these words before, and its segments.
 func (r *recent) again(words EventHash) (Notification, Segments, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	k, ok := r.words[words]
-	if !ok {
-		return Notification{}, Segments{}, false
-	}
-	e := r.rows[k]
-	if e.stale || e.counter != e.row.Provider || e.row.ContentGone() {
+	e := r.words[words]
+	if e == nil || e.stale || e.counter != e.row.Provider || e.row.ContentGone() {
 		return Notification{}, Segments{}, false
 	}
 	return e.row, e.segments, true
@@ -144,8 +139,8 @@ func (r *recent) doubt(seq int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.epoch++
-	if k, ok := r.keys[seq]; ok {
-		r.rows[k].stale = true
+	if e := r.keys[seq]; e != nil {
+		e.stale = true
 	}
 }
 
@@ -155,8 +150,8 @@ func (r *recent) counted(list []Counted) {
 	defer r.mu.Unlock()
 	r.epoch++
 	for _, c := range list {
-		if k, ok := r.keys[c.Seq]; ok {
-			row := &r.rows[k].row
+		if e := r.keys[c.Seq]; e != nil {
+			row := &e.row
 			row.Duplicates, row.DuplicateAt = max(row.Duplicates, c.Count), later(row.DuplicateAt, c.At)
 		}
 	}
@@ -167,23 +162,26 @@ func (r *recent) insert(n Notification, stale bool) {
 		return
 	}
 	if r.rows == nil {
-		r.rows, r.keys = map[recentKey]*recentRow{}, map[int64]recentKey{}
+		r.rows, r.keys = map[recentKey]*recentRow{}, map[int64]*recentRow{}
 	}
 	k := recentKey{n.Source, n.DedupeKey}
-	if e := r.rows[k]; e != nil {
+	e := r.rows[k]
+	switch {
+	case e != nil:
 		e.row, e.stale = n, stale
 		return
-	}
-	if len(r.ring) < maxRecent {
+	case len(r.ring) < maxRecent:
 		r.ring = append(r.ring, k)
-	} else {
+		e = new(recentRow)
+	default: // in the place of the oldest
 		old := r.ring[r.next]
-		delete(r.keys, r.rows[old].row.Seq)
-		delete(r.words, r.rows[old].words)
+		e = r.rows[old]
+		delete(r.keys, e.row.Seq)
+		delete(r.words, e.words)
 		delete(r.rows, old)
 		r.ring[r.next] = k
 		r.next = (r.next + 1) % maxRecent
 	}
-	r.rows[k] = &recentRow{row: n, stale: stale}
-	r.keys[n.Seq] = k
+	*e = recentRow{row: n, stale: stale}
+	r.rows[k], r.keys[n.Seq] = e, e
 }

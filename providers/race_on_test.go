@@ -1,0 +1,6 @@
+//go:build race
+
+package providers
+
+// raced says that the race detector is on: it allocates too, so what allocates is not counted then. `make test` counts without it.
+const raced = true
