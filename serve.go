@@ -62,7 +62,11 @@ func start(ctx context.Context, c config.Config, log *slog.Logger) (_ *service, 
 	if err != nil {
 		return nil, err
 	}
-	s.ledger = ledger.New(s.store, adapters, c.Ledger(), log)
+	rules := c.Ledger()
+	if rules.Operator, err = c.Operator.New(c.PublicURL); err != nil {
+		return nil, err
+	}
+	s.ledger = ledger.New(s.store, adapters, rules, log)
 	moved, err := s.ledger.Recover(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("closing what the last process left open: %w", err)

@@ -27,6 +27,7 @@ type Config struct {
 	Policies      []Policy                   `koanf:"policies"`
 	Keys          Keys                       `koanf:"keys"`
 	NearDuplicate NearDuplicate              `koanf:"near_duplicate"`
+	Operator      providers.OperatorSettings `koanf:"operator"` // without a URL people are told by the log only
 	Shutdown      Shutdown                   `koanf:"shutdown"`
 	Storage       Storage                    `koanf:"storage"`
 	Log           Log                        `koanf:"log"`

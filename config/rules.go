@@ -192,6 +192,9 @@ func (v checker) recipes() {
 func (v checker) rest() {
 	v.between("near_duplicate.window", v.NearDuplicate.Window, time.Second, MaxWindow)
 	word(v, "near_duplicate.action", v.NearDuplicate.Action, NearWarn, NearOff)
+	for _, f := range v.Operator.Validate() {
+		v.fault(join("operator", f.Field), "%s", f.Detail)
+	}
 	v.between("shutdown.drain", v.Shutdown.Drain, 0, MaxDrain)
 	if v.Storage.Reserve > MaxReserve {
 		v.fault("storage.reserve", "must be at most %s", Size(MaxReserve))

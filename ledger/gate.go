@@ -12,6 +12,7 @@ type Gate struct {
 	fault   Fault
 	delay   time.Duration
 	until   time.Time // when the next probe may go
+	since   time.Time // when it closed by itself
 	probing bool
 	pause   *Pause
 }
@@ -79,6 +80,9 @@ func (g *Gate) Report(r Result, probe bool, now time.Time) (changed bool) {
 		return changed
 	}
 	changed = g.fault == NoFault
+	if changed {
+		g.since = now
+	}
 	if changed || probe {
 		g.fault = r.Fault
 		g.wait(r, now)

@@ -31,6 +31,7 @@ type Ledger struct {
 	unclosed atomic.Int64 // closes that could not be written yet: no take meanwhile
 	draining atomic.Bool
 	wake     chan struct{} // of the housekeeper
+	desk     *desk
 	flight   crew
 }
 
@@ -46,6 +47,7 @@ func New(store Store, providers []ProviderSettings, s Settings, log *slog.Logger
 		flight:  newCrew(),
 		wake:    make(chan struct{}, 1),
 	}
+	l.desk = newDesk(s.Operator, log, l.clock.now, func() float64 { return l.random() })
 	for _, p := range providers {
 		l.outlets[p.Name] = newOutlet(p)
 	}
@@ -180,52 +182,5 @@ func (o *outlet) status() ProviderStatus {
 	defer o.mu.Unlock()
 	return ProviderStatus{
 		Name: o.name, Type: o.kind, Channels: o.channels, Gate: o.gate.Status(), Capabilities: o.uses(), Offers: o.offers,
-	}
-}
-
-// Pause stops the use of a provider until Resume, also over restarts. ErrNoProvider.
-func (l *Ledger) Pause(_ context.Context, provider, actor, reason string) (ProviderStatus, error) {
-	o := l.outlets[provider]
-	if o == nil || o.provider == nil {
-		return ProviderStatus{}, ErrNoProvider
-	}
-	o.deciding.Lock()
-	defer o.deciding.Unlock()
-	p := Pause{Provider: provider, Since: l.clock.now(), Actor: actor, Reason: reason}
-	if err := l.store.SetPause(p); err != nil {
-		return ProviderStatus{}, err
-	}
-	o.mu.Lock()
-	o.gate.Pause(p)
-	o.mu.Unlock()
-	l.gateChanged(o, "paused by "+actor)
-	return o.status(), nil
-}
-
-// Resume opens a provider's gate, whoever or whatever closed it. ErrNoProvider.
-func (l *Ledger) Resume(_ context.Context, provider, actor string) (ProviderStatus, error) {
-	o := l.outlets[provider]
-	if o == nil || o.provider == nil {
-		return ProviderStatus{}, ErrNoProvider
-	}
-	o.deciding.Lock()
-	defer o.deciding.Unlock()
-	if err := l.store.ClearPause(provider); err != nil {
-		return ProviderStatus{}, err
-	}
-	o.mu.Lock()
-	o.gate.Resume()
-	o.mu.Unlock()
-	l.gateChanged(o, "resumed by "+actor)
-	return o.status(), nil
-}
-
-// gateChanged tells people in one line, and every outlet, since rows may have to take another road now.
-func (l *Ledger) gateChanged(o *outlet, why string) {
-	s := o.status().Gate
-	l.log.Warn("gate", "provider", o.name, "state", s.State, "reason", s.Reason, "why", why)
-	for _, other := range l.outlets {
-		other.forget()
-		other.poke()
 	}
 }

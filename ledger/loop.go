@@ -18,12 +18,15 @@ const (
 func (l *Ledger) Run(ctx context.Context) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	begun := l.clock.now()
 	var loops sync.WaitGroup
 	for _, o := range l.outlets {
 		loops.Go(func() { l.dispatch(ctx, work, o) })
 	}
 	loops.Go(func() { l.keepHouse(ctx, work) })
 	loops.Go(func() { l.keepRepeats(ctx) })
+	loops.Go(func() { l.tellWaiting(ctx, begun) })
+	loops.Go(func() { l.desk.run(ctx) })
 	l.shortcut.open(work)
 	<-ctx.Done()
 	l.draining.Store(true)
@@ -42,6 +45,7 @@ func (l *Ledger) Run(ctx context.Context) error {
 		cancel()
 		<-drained
 	}
+	l.desk.finish()
 	return l.Flush()
 }
 

@@ -34,6 +34,7 @@ type outlet struct {
 	pending  map[int64]bool // rows that are in a lane or in work, so that a reading does not bring them again
 	barriers int64          // of the store, when memory was last right
 	rest     time.Time      // no take before: the store refused one
+	told     time.Time      // since of the slowed gate that people were told of
 	nextDue  time.Time      // when the store's next row is due; zero: none that is known
 }
 

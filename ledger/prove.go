@@ -38,6 +38,9 @@ func (l *Ledger) proved(provider string, p *Proved) {
 		if p.State.Final() {
 			l.waiters.ended(p.Notification)
 		}
+		if p.Twice {
+			l.desk.add(AlertDuplicate, subjectOf(&p.Notification))
+		}
 	}
 }
 

@@ -160,22 +160,6 @@ func (l *Ledger) unbuildable(n Notification, o *outlet, cause error, finish func
 	l.waiters.ended(row)
 }
 
-// report tells the provider's gate what the attempt showed.
-func (l *Ledger) report(o *outlet, r Result, probe bool) {
-	o.mu.Lock()
-	changed := o.gate.Report(r, probe, l.clock.now())
-	open := o.gate.Open()
-	o.mu.Unlock()
-	switch {
-	case changed && open:
-		l.gateChanged(o, "it answers again")
-	case changed:
-		l.gateChanged(o, r.Error)
-	case probe:
-		o.poke()
-	}
-}
-
 // closeAttempt writes what is known of an attempt and moves the row as decideClose says. It is tried until it is
 // written: meanwhile nothing is taken, and what a process that dies leaves open is ambiguous at the next start.
 func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a Attempt, r Result, again bool) (Notification, bool) {
@@ -197,12 +181,19 @@ func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a
 		in.unknownAction, in.unknownDue = l.nextEvidence(n, l.repeatWait(n.Deferrals+1), l.unknownOf(n))
 	}
 	c := Closing{Notification: n, Attempt: a, MessageIDs: r.MessageIDs}
-	row, err := l.writeClose(work, c, func(f CloseFacts) Change { return decideClose(in, f) })
+	var settled *Settlement
+	row, err := l.writeClose(work, c, func(f CloseFacts) Change {
+		change := decideClose(in, f)
+		settled = change.Settlement
+		return change
+	})
 	if err != nil {
 		l.log.Error("close", "id", n.ID, "attempt", a.Number, "error", err)
 		return Notification{}, false
 	}
 	Reach(PointClosed)
+	l.tellRow(&n, &row)
+	l.tellProof(&row, settled)
 	l.logAttempt(row, a)
 	return row, true
 }

@@ -10,6 +10,7 @@ type Settings struct {
 	OnMessageChange MessageChange
 	NearDuplicate   NearDuplicate
 	Drain           time.Duration
+	Operator        Operator // nil: people are told by the log only
 }
 
 // ChannelSettings are the rules of one channel.

@@ -55,9 +55,14 @@ func (l *Ledger) settleOne(a Act) (Notification, error) {
 
 // settle settles in the store, and in memory.
 func (l *Ledger) settle(id uuid.UUID, decide func(Notification) (Change, error)) (Notification, error) {
-	n, err := l.store.Settle(id, decide)
+	var before Notification
+	n, err := l.store.Settle(id, func(cur Notification) (Change, error) {
+		before = cur
+		return decide(cur)
+	})
 	if err == nil {
 		l.recent.moved(n)
+		l.tellRow(&before, &n)
 	}
 	return n, err
 }

@@ -177,6 +177,7 @@ type Proved struct {
 	Matched      bool // false: no row is known, and Notification is empty
 	Known        bool // it, or one with the same fact, was stored before: nothing was changed
 	Settled      bool // it was written into the row's history: it moved the row, or is the proof of a second message
+	Twice        bool // it is the proof of a second message
 	Err          error
 }
 

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/netip"
 	"syscall"
+
+	"sendonce/ledger"
 )
 
 // addressGuard says which addresses a webhook may reach. Whoever may write a recipient could otherwise make
@@ -35,6 +37,21 @@ func prefixes(texts ...string) []netip.Prefix {
 		out[i] = netip.MustParsePrefix(s)
 	}
 	return out
+}
+
+// parsePrivate reads the setting allow_private, and names each of its faults.
+func parsePrivate(cidrs []string) (private []netip.Prefix, faults []ledger.FieldError) {
+	for i, cidr := range cidrs {
+		p, err := netip.ParsePrefix(cidr)
+		if err != nil || p.Masked() != p || p.Addr().Is4In6() {
+			faults = append(faults, ledger.FieldError{
+				Field: fmt.Sprintf("allow_private[%d]", i), Detail: "must be a CIDR such as 10.1.0.0/16, without bits past its length",
+			})
+			continue
+		}
+		private = append(private, p)
+	}
+	return private, faults
 }
 
 func within(list []netip.Prefix, ip netip.Addr) bool {

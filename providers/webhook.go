@@ -40,11 +40,8 @@ func (s *WebhookSettings) Validate(c Common) []ledger.FieldError {
 			add(fmt.Sprintf("urls[%d]", i), detail)
 		}
 	}
-	for i, cidr := range s.AllowPrivate {
-		if p, err := netip.ParsePrefix(cidr); err != nil || p.Masked() != p || p.Addr().Is4In6() {
-			add(fmt.Sprintf("allow_private[%d]", i), "must be a CIDR such as 10.1.0.0/16, without bits past its length")
-		}
-	}
+	_, faults := parsePrivate(s.AllowPrivate)
+	out = append(out, faults...)
 	if c.BaseURL != "" {
 		add("base_url", "must be left out: the recipient is the URL")
 	}
@@ -68,13 +65,7 @@ func (s *WebhookSettings) New(_ string, c Common) (ledger.Provider, error) {
 		}
 		p.prefixes = append(p.prefixes, prefix)
 	}
-	for _, cidr := range s.AllowPrivate {
-		private, err := netip.ParsePrefix(cidr)
-		if err != nil {
-			return nil, fmt.Errorf("allow_private: %w", err)
-		}
-		p.private = append(p.private, private)
-	}
+	p.private, _ = parsePrivate(s.AllowPrivate)
 	if s.Dedupes {
 		p.window = c.RepeatWindow
 	}

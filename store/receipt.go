@@ -72,6 +72,7 @@ func (t *tx) prove(r ledger.Receipt, decide decideProof) (p ledger.Proved, err e
 		return p, nil
 	}
 	p.Settled = c.Settlement != nil
+	p.Twice = p.Settled && m.row.State == ledger.StateSent
 	if p.Notification, err = t.change(m.row, c); err != nil {
 		return p, err
 	}
