@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"sendonce/providers"
 )
 
 func printed(t *testing.T, c Config) string {
@@ -130,6 +132,7 @@ func TestDocs_HaveEveryKey(t *testing.T) {
 	check("keys", reflect.ValueOf(Keys{}))
 	check("keys.recipes", reflect.ValueOf(Recipe{}))
 	check("near_duplicate", reflect.ValueOf(NearDuplicate{}))
+	check("operator", reflect.ValueOf(providers.OperatorSettings{}))
 	check("shutdown", reflect.ValueOf(Shutdown{}))
 	check("storage", reflect.ValueOf(Storage{}))
 	check("log", reflect.ValueOf(Log{}))
