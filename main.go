@@ -32,6 +32,7 @@ func main() {
 		Init:          initLedger,
 		Check:         check,
 		RestoreAccept: restoreAccept,
+		Reconcile:     reconcile,
 		Codes:         codes(),
 		Version:       version(),
 	}))

@@ -40,6 +40,7 @@ type Service struct {
 	Init          func(ctx context.Context, c config.Config) error
 	Check         func(ctx context.Context, c config.Config) (Differences, error)
 	RestoreAccept func(ctx context.Context, c config.Config) error
+	Reconcile     func(ctx context.Context, c config.Config, q Reconcile) (Reconciled, error)
 	Version       string
 	Codes         []Codes // by the name of the type
 }
@@ -131,7 +132,7 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.key, "key", "", "API key (better in SENDONCE_KEY: others see arguments)")
 	f.BoolVar(&a.json, "json", false, "print JSON")
 
-	onFiles := []*cobra.Command{a.initCommand(), a.serveCommand(), a.checkCommand(), a.configCommand(), a.restoreCommand()}
+	onFiles := []*cobra.Command{a.initCommand(), a.serveCommand(), a.checkCommand(), a.configCommand(), a.restoreCommand(), a.reconcileCommand()}
 	for _, c := range onFiles {
 		c.PreRunE = refuseFlags("is for commands that talk to a running service", "url", "key")
 	}

@@ -220,13 +220,30 @@ func (a *app) fetch(ctx context.Context, k call, value any) (shown bool, err err
 	if err != nil {
 		return false, err
 	}
-	if err := json.Unmarshal(body, value); err != nil {
-		return false, &lostError{fmt.Sprintf("the answer of %s can't be read: is it another version of sendonce?%s", c.base.Host, sentence(k.again))}
+	if err := c.decode(body, k, value); err != nil {
+		return false, err
 	}
 	if a.json {
 		return true, a.raw(body)
 	}
 	return false, nil
+}
+
+// read makes a call and decodes its answer, whatever is printed.
+func (c *client) read(ctx context.Context, k call, value any) error {
+	body, err := c.do(ctx, k)
+	if err != nil {
+		return err
+	}
+	return c.decode(body, k, value)
+}
+
+// decode reads an answer of the service.
+func (c *client) decode(body []byte, k call, value any) error {
+	if err := json.Unmarshal(body, value); err != nil {
+		return &lostError{fmt.Sprintf("the answer of %s can't be read: is it another version of sendonce?%s", c.base.Host, sentence(k.again))}
+	}
+	return nil
 }
 
 // raw prints JSON as it came.

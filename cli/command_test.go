@@ -53,7 +53,7 @@ func requestCases(file string) []requestCase {
 		{[]string{"cancel", id, "--reason", "r"}, "", "POST /v1/notifications/" + id + "/cancel", `{"reason":"r"}`},
 		{[]string{"resend", id, "--reason", "r", "--if-match", "3", "--accept-duplicate"}, "",
 			"POST /v1/notifications/" + id + "/resend", `{"reason":"r","accept_duplicate":true}`},
-		{[]string{"settle", "--action", "release", "--state", "ambiguous", "--source", "", "--reason", "r", "--by", "Ada", "--expected-count", "2"}, "",
+		{[]string{"settle", "--action", "release", "--state", "ambiguous", "--source", "", "--reason", "r", "--by", "Ada", "--expect", "2"}, "",
 			"POST /v1/settlements", `{"action":"release","filter":{"state":"ambiguous","source":""},"reason":"r","by":"Ada","expected_count":2}`},
 		{[]string{"settle", "--action", "cancel", "--provider", "p", "--reason", "r", "--dry-run"}, "",
 			"POST /v1/settlements", `{"action":"cancel","filter":{"provider":"p"},"reason":"r","dry_run":true}`},

@@ -76,7 +76,7 @@ func TestContract_TheServiceTakesEveryCommand(t *testing.T) {
 		{"unhold", id, "--reason", "r"},
 		{"cancel", id, "--reason", "r"},
 		{"resend", id, "--reason", "r", "--by", "Ada", "--if-match", "3", "--accept-duplicate"},
-		append([]string{"settle", "--action", "confirm", "--reason", "r", "--by", "Ada", "--expected-count", "1"}, filter...),
+		append([]string{"settle", "--action", "confirm", "--reason", "r", "--by", "Ada", "--expect", "1"}, filter...),
 		append([]string{"settle", "--action", "confirm", "--reason", "r", "--dry-run"}, filter...),
 		{"providers"},
 		{"providers", "pause", "p", "--reason", "r"},

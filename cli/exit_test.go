@@ -164,7 +164,7 @@ func TestRun_LostAnswer(t *testing.T) {
 		{[]string{"confirm", id, "--reason", "r"}, "look whether it happened"},
 		{[]string{"list", "--recipient", "+14155550142"}, ""},
 		{[]string{"resend", id, "--reason", "r", "--if-match", "1"}, "look whether it happened"},
-		{[]string{"settle", "--action", "abandon", "--state", "ambiguous", "--reason", "r", "--expected-count", "2"}, "count again"},
+		{[]string{"settle", "--action", "abandon", "--state", "ambiguous", "--reason", "r", "--expect", "2"}, "count again"},
 	} {
 		calls := 0
 		s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {

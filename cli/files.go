@@ -29,12 +29,17 @@ func (a *app) load(cmd *cobra.Command) (config.Config, error) {
 
 // withConfig makes a command of a hook.
 func (a *app) withConfig(do func(cmd *cobra.Command, c config.Config) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, _ []string) error {
+	return a.withArgs(func(cmd *cobra.Command, c config.Config, _ []string) error { return exitNo(do(cmd, c)) })
+}
+
+// withArgs is withConfig for a command with arguments, whose errors have their own exit codes.
+func (a *app) withArgs(do func(cmd *cobra.Command, c config.Config, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
 		c, err := a.load(cmd)
 		if err != nil {
 			return err
 		}
-		return exitNo(do(cmd, c))
+		return do(cmd, c, args)
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -113,14 +115,19 @@ func (a *app) showReceipts(r *api.Record) error {
 	return t.flush()
 }
 
-// showSettlements shows who moved the row, when and why.
+// showSettlements shows who moved the row, when and why, and what look-ups and proofs rest on.
 func (a *app) showSettlements(r *api.Record) error {
 	if len(r.Settlements) == 0 {
 		return nil
 	}
-	t := a.part("settlements", "AT", "ACTION", "FROM", "TO", "ACTOR", "BY", "REASON")
+	t := a.part("settlements", "AT", "ACTION", "FROM", "TO", "ACTOR", "BY", "REASON", "EVIDENCE")
 	for _, s := range r.Settlements {
-		t.row(moment(s.At), s.Action, s.From, s.To, s.Actor, text(s.By), text(s.Reason))
+		e := evidence(s.Evidence)
+		var parts []string
+		for _, name := range slices.Sorted(maps.Keys(e)) {
+			parts = append(parts, name+"="+e[name])
+		}
+		t.row(moment(s.At), s.Action, s.From, s.To, s.Actor, text(s.By), text(s.Reason), strings.Join(parts, " "))
 	}
 	return t.flush()
 }
@@ -135,6 +142,23 @@ func (a *app) showDuplicates(r *api.Record) error {
 		t.row(moment(d.At), d.Caller, strings.Join(d.Differs, ", "))
 	}
 	return t.flush()
+}
+
+// evidence is what a settlement rests on, by name; what has further values inside is shown as JSON.
+func evidence(raw json.RawMessage) map[string]string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return nil
+	}
+	out := make(map[string]string, len(fields))
+	for name, value := range fields {
+		var s string
+		if json.Unmarshal(value, &s) != nil {
+			s = compact(value)
+		}
+		out[name] = s
+	}
+	return out
 }
 
 // compact is JSON in one line; null is nothing.

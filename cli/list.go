@@ -84,7 +84,8 @@ func (a *app) listCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Args: cobra.NoArgs,
 		Short: "List notifications, newest first",
-		Long:  "List notifications, newest first. With --json --all each page is one line of JSON.",
+		Long: "List notifications, newest first. With --json --all each page is one line of JSON.\n" +
+			"With --state ambiguous it shows how long each has been unknown, what was tried, and what comes next: ask is for a person.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q, err := f.conditions(cmd)
 			if err != nil {
@@ -113,6 +114,7 @@ func (a *app) listCommand() *cobra.Command {
 // list shows one page or all. Each page is shown when it comes, so that a long list needs no memory.
 func (a *app) list(cmd *cobra.Command, q url.Values, all bool) error {
 	rows := 0
+	w := waiting{now: time.Now()}
 	for {
 		var page api.List
 		shown, err := a.fetch(cmd.Context(), call{method: http.MethodGet, path: path("notifications"), query: q}, &page)
@@ -120,7 +122,11 @@ func (a *app) list(cmd *cobra.Command, q url.Values, all bool) error {
 			return err
 		}
 		if !shown {
-			if err := a.showPage(&page, rows == 0); err != nil {
+			show := func() error { return a.showPage(&page, rows == 0) }
+			if q.Get("state") == "ambiguous" {
+				show = func() error { return a.showWaiting(cmd.Context(), &w, &page, rows == 0) }
+			}
+			if err := show(); err != nil {
 				return err
 			}
 		}
@@ -137,8 +143,14 @@ func (a *app) list(cmd *cobra.Command, q url.Values, all bool) error {
 			break
 		}
 	}
-	if rows == 0 {
+	switch {
+	case rows == 0:
 		a.hint("No notification matches.")
+	case w.read > 0 && w.read < rows:
+		a.hint("What was tried is shown of the first %d rows. sendonce get ID shows it of any.", w.read)
+	}
+	if w.read > 0 {
+		a.hint("Look at one with sendonce get ID, then confirm, release or abandon it; sendonce settle does so with many.")
 	}
 	return nil
 }

@@ -153,8 +153,9 @@ func (a *app) settleCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "settle --action ACTION --reason REASON [filter]", Args: cobra.NoArgs,
 		Short: "Settle every row that a filter matches",
-		Long: "Settle every row that a filter matches. Count them with --dry-run first, then give that count as\n" +
-			"--expected-count: another count changes nothing.",
+		Long: "Settle every row that a filter matches, in two steps: count them with --dry-run, then give that count as\n" +
+			"--expect. Another count changes nothing and ends with exit code 1. Rows whose state does not allow the action do not\n" +
+			"count; release takes one state only.",
 		Example: "  sendonce settle --action release --state ambiguous --provider infrai_main --reason 'outage, nothing went out' --dry-run",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q, err := f.conditions(cmd)
@@ -164,16 +165,16 @@ func (a *app) settleCommand() *cobra.Command {
 			if err := d.check(cmd); err != nil {
 				return err
 			}
-			switch counted := cmd.Flags().Changed("expected-count"); {
+			switch counted := cmd.Flags().Changed("expect"); {
 			case action == "":
 				return usage("settle needs --action: confirm, release, abandon, hold, unhold or cancel")
 			case len(q) == 0:
 				return usage("settle needs a filter, such as --state ambiguous")
 			case !dryRun && !counted:
-				return usage("settle needs --expected-count: run it with --dry-run first and give the count that it shows")
+				return usage("settle needs --expect: run it with --dry-run first and give the count that it shows")
 			}
 			body := api.Bulk{Action: action, Filter: f.BulkFilter, Reason: d.reason, By: d.by, DryRun: dryRun}
-			if cmd.Flags().Changed("expected-count") {
+			if cmd.Flags().Changed("expect") {
 				body.ExpectedCount = &expected
 			}
 			return a.settle(cmd, body)
@@ -182,7 +183,7 @@ func (a *app) settleCommand() *cobra.Command {
 	f.add(cmd)
 	d.add(cmd)
 	cmd.Flags().StringVar(&action, "action", "", "confirm, release, abandon, hold, unhold or cancel")
-	cmd.Flags().Int64Var(&expected, "expected-count", 0, "how many rows must match")
+	cmd.Flags().Int64Var(&expected, "expect", 0, "how many rows must match")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only count")
 	return cmd
 }
@@ -208,7 +209,7 @@ func (a *app) settle(cmd *cobra.Command, body api.Bulk) error {
 	}
 	switch {
 	case body.DryRun:
-		a.hint("Nothing was changed. The same command with --expected-count %d in place of --dry-run does it.", answer.Matched)
+		a.hint("Nothing was changed. The same command with --expect %d in place of --dry-run does it.", answer.Matched)
 	case answer.Skipped > 0:
 		a.hint("Skipped rows were moved by somebody else, or their state does not allow %s.", body.Action)
 	}

@@ -204,6 +204,7 @@ func (a *app) showProblem(e *problemError) {
 	}
 	if p.Matched != nil {
 		say("The filter matches %s.", count(*p.Matched, "row"))
+		a.hint("Nothing was changed. Look again at what the filter matches (--dry-run, sendonce list), then give the count that is right.")
 	}
 	if p.Notification != nil {
 		a.showCurrent(e)

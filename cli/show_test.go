@@ -71,7 +71,9 @@ func TestGet_Shows(t *testing.T) {
  {"number":2,"kind":"repeat","provider":"infrai_main","started_at":"2026-11-30T09:31:00.000Z","ended_at":null,"outcome":null,"phase":null,"status":503,
   "code":null,"message_id":null,"error":null,"answer":null}],
  "receipts":[{"provider":"infrai_main","attempt":1,"message_id":"m1","kind":"sent","delivery":"passed_on","code":null,"provider_at":null,"arrived_at":"2026-11-30T09:32:00.000Z"}],
- "settlements":[{"at":"2026-11-30T09:33:00.000Z","action":"release","from_state":"failed","to_state":"claimed","actor":"desk","by":"Ada","reason":"was down","evidence":null}],
+ "settlements":[{"at":"2026-11-30T09:33:00.000Z","action":"release","from_state":"failed","to_state":"claimed","actor":"desk","by":"Ada","reason":"was down","evidence":null},
+  {"at":"2026-11-30T09:34:00.000Z","action":"look_up","from_state":"ambiguous","to_state":"ambiguous","actor":"provider:infrai_main","by":null,"reason":null,
+   "evidence":{"request":"GET /v1/x","status":200,"verdict":"probably","message_ids":["a","b"]}}],
  "duplicates":[{"at":"2026-11-30T09:31:00.000Z","caller":"shop","differs":["message"]}],"resends":["r1"]}`
 	r := run(t, answers(t, answer{200, record}), "", "get", id)
 	expect(t, r, ExitDone, `
@@ -103,8 +105,9 @@ ARRIVED                  PROVIDER     ATTEMPT  KIND  DELIVERY   CODE  MESSAGE ID
 2026-11-30 09:32:00 UTC  infrai_main  1        sent  passed_on  -     m1
 
 settlements
-AT                       ACTION   FROM    TO       ACTOR  BY   REASON
-2026-11-30 09:33:00 UTC  release  failed  claimed  desk   Ada  was down
+AT                       ACTION   FROM       TO         ACTOR                 BY   REASON    EVIDENCE
+2026-11-30 09:33:00 UTC  release  failed     claimed    desk                  Ada  was down  -
+2026-11-30 09:34:00 UTC  look_up  ambiguous  ambiguous  provider:infrai_main  -    -         message_ids=["a","b"] request=GET /v1/x status=200 verdict=probably
 
 suppressed repeats
 AT                       CALLER  DIFFERS
@@ -208,10 +211,10 @@ oldest ambiguous    2026-11-30 09:30:00 UTC
 func TestSettle_Shows(t *testing.T) {
 	args := []string{"settle", "--action", "abandon", "--state", "ambiguous", "--reason", "r"}
 	r := run(t, answers(t, answer{200, `{"matched":3,"changed":0,"skipped":0}`}), "", append(args, "--dry-run")...)
-	expect(t, r, ExitDone, "matched  3 rows\n", "--expected-count 3 in place of --dry-run")
-	r = run(t, answers(t, answer{200, `{"matched":3,"changed":2,"skipped":1}`}), "", append(args, "--expected-count", "3")...)
+	expect(t, r, ExitDone, "matched  3 rows\n", "--expect 3 in place of --dry-run")
+	r = run(t, answers(t, answer{200, `{"matched":3,"changed":2,"skipped":1}`}), "", append(args, "--expect", "3")...)
 	expect(t, r, ExitDone, "matched  3 rows\nchanged  2 rows\nskipped  1 row\n", "Skipped rows")
-	r = run(t, answers(t, problem(409, "count_differs", `,"matched":1`)), "", append(args, "--expected-count", "3")...)
+	r = run(t, answers(t, problem(409, "count_differs", `,"matched":1`)), "", append(args, "--expect", "3")...)
 	expect(t, r, ExitNo, "", "A title (409 count_differs)", "The filter matches 1 row.")
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ var testAlert = ledger.Alert{
 // desk is a receiver of alerts that keeps what it got.
 type desk struct {
 	*httptest.Server
+	mu     sync.Mutex
 	header []http.Header
 	body   []string
 }
@@ -40,11 +42,20 @@ func newDesk(t *testing.T, answer http.HandlerFunc) *desk {
 		if err != nil || r.Method != http.MethodPost {
 			t.Errorf("%s: %v", r.Method, err)
 		}
+		d.mu.Lock()
 		d.header, d.body = append(d.header, r.Header), append(d.body, string(text))
+		d.mu.Unlock()
 		answer(w, r)
 	}))
 	t.Cleanup(d.Close)
 	return d
+}
+
+// got lists the bodies so far.
+func (d *desk) got() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.body
 }
 
 func newOperator(t *testing.T, s OperatorSettings, publicURL string) ledger.Operator {
@@ -146,8 +157,8 @@ func TestOperator_Failures(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			err := newOperator(t, OperatorSettings{URL: d.URL}, "").Tell(ctx, testAlert, testTime)
-			if err == nil || err.Error() != c.err || len(d.body) != 1 {
-				t.Errorf("got %v after %d requests, want %s", err, len(d.body), c.err)
+			if err == nil || err.Error() != c.err || len(d.got()) != 1 {
+				t.Errorf("got %v after %d requests, want %s", err, len(d.got()), c.err)
 			}
 		})
 	}

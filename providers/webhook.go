@@ -65,7 +65,11 @@ func (s *WebhookSettings) New(_ string, c Common) (ledger.Provider, error) {
 		}
 		p.prefixes = append(p.prefixes, prefix)
 	}
-	p.private, _ = parsePrivate(s.AllowPrivate)
+	private, faults := parsePrivate(s.AllowPrivate)
+	if faults != nil {
+		return nil, fmt.Errorf("allow_private %s", faults[0].Detail)
+	}
+	p.private = private
 	if s.Dedupes {
 		p.window = c.RepeatWindow
 	}

@@ -1,0 +1,188 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// ours is a row as far as a reconciliation needs it.
+type ours struct {
+	id           uuid.UUID
+	state        State
+	recipient    string // as written
+	recipientKey string
+	claimedAt    time.Time
+	attempts     []ourAttempt     // at the provider in question
+	ids          map[int][]string // that the ledger knows, by attempt
+	found        []takenMessage
+}
+
+type ourAttempt struct {
+	number  int
+	started time.Time
+	ended   time.Time // zero: it runs
+	outcome Outcome
+}
+
+// takenMessage is a message at the provider that the row accounts for.
+type takenMessage struct {
+	*listed
+	number int
+	known  bool // the ledger has its id
+}
+
+func oursOf(rec *Record) *ours {
+	row := &ours{id: rec.ID, state: rec.State, recipient: rec.Recipient, recipientKey: rec.RecipientKey, claimedAt: rec.ClaimedAt, ids: map[int][]string{}}
+	for _, m := range rec.MessageIDs {
+		row.ids[m.Number] = append(row.ids[m.Number], m.ID)
+	}
+	for _, v := range rec.Receipts {
+		if v.MessageID != "" && !slices.Contains(row.ids[v.Number], v.MessageID) {
+			row.ids[v.Number] = append(row.ids[v.Number], v.MessageID)
+		}
+	}
+	return row
+}
+
+func (row *ours) add(a *Attempt) {
+	if a.MessageID != "" && !slices.Contains(row.ids[a.Number], a.MessageID) {
+		row.ids[a.Number] = append(row.ids[a.Number], a.MessageID)
+	}
+	if !a.Open() {
+		row.attempts = append(row.attempts, ourAttempt{a.Number, a.StartedAt, a.EndedAt, a.Outcome})
+	}
+}
+
+func (row *ours) reference(number int) string { return row.id.String() + "-" + strconv.Itoa(number) }
+
+// take notes a message of the row once.
+func (row *ours) take(m *listed, number int, known bool) {
+	if m.row == nil {
+		m.row = row
+		row.found = append(row.found, takenMessage{m, number, known})
+	}
+}
+
+// messages counts what the provider has of the row. The ids that the ledger has of one attempt, and the parts of one text, are one
+// message.
+func (row *ours) messages() (n int) {
+	known, parts := map[int]bool{}, map[int]bool{}
+	for _, m := range row.found {
+		switch {
+		case m.known:
+			known[m.number] = true
+		case m.Part:
+			parts[m.number] = true
+		default:
+			n++
+		}
+	}
+	for number := range parts {
+		if !known[number] {
+			n++
+		}
+	}
+	return n + len(known)
+}
+
+// report judges every row and every message.
+func (c *comparison) report() {
+	for _, row := range c.sorted {
+		c.judge(row)
+	}
+	for _, m := range c.order {
+		if m.row != nil || !c.within(m.At) {
+			continue
+		}
+		found := Mismatch{Kind: UnknownHere, MessageIDs: []string{m.MessageID}, Recipient: m.Recipient, At: m.At, Detail: "no row has this message (" + m.Status + ")"}
+		if row, number := c.perhaps(m); row != nil {
+			found.ID = row.id
+			found.Detail = fmt.Sprintf("perhaps attempt %d of this row, whose answer was lost: same recipient, same time (%s)", number, m.Status)
+		}
+		c.Found(found)
+	}
+}
+
+// judge compares a row with what the provider has of it.
+func (c *comparison) judge(row *ours) {
+	if len(row.found) == 0 {
+		c.judgeAbsent(row)
+		return
+	}
+	first := row.found[0]
+	var ids []string
+	inside := false
+	for _, m := range row.found {
+		ids = append(ids, m.MessageID)
+		inside = inside || c.within(m.At)
+	}
+	if !inside {
+		return
+	}
+	found := Mismatch{ID: row.id, MessageIDs: ids, Recipient: first.Recipient, At: first.At}
+	if n := row.messages(); n > 1 {
+		found.Kind, found.Detail = TwiceThere, fmt.Sprintf("the provider has %d messages of this row", n)
+		c.Found(found)
+	}
+	if row.state != StateSent {
+		found.Kind = UnsettledHere
+		found.Detail = fmt.Sprintf("the row is %s, and the provider has attempt %d (%s)", row.state, first.number, first.Status)
+		c.Found(found)
+	}
+}
+
+// judgeAbsent tells of a sent row that the provider has nothing of, unless it may be too young to be listed.
+func (c *comparison) judgeAbsent(row *ours) {
+	if row.state != StateSent {
+		return
+	}
+	i := slices.IndexFunc(row.attempts, func(a ourAttempt) bool { return a.outcome == Accepted && len(row.ids[a.number]) > 0 })
+	accepted := slices.ContainsFunc(row.attempts, func(a ourAttempt) bool { return a.outcome == Accepted })
+	if i < 0 && !accepted { // somebody said that it was sent
+		i = slices.IndexFunc(row.attempts, func(a ourAttempt) bool { return a.outcome == Ambiguous })
+	}
+	if i < 0 {
+		return // accepted without an id: nothing to look for
+	}
+	a := row.attempts[i]
+	switch {
+	case !c.within(a.started):
+	case a.ended.Add(c.Lister.ListLag()).After(c.Now()):
+		c.count.NotYet++
+	case a.outcome == Ambiguous && c.content(row, a):
+		// it is told with the message
+	default:
+		c.Found(Mismatch{
+			Kind: AbsentThere, ID: row.id, MessageIDs: row.ids[a.number], Recipient: row.recipientKey, At: a.started,
+			Detail: fmt.Sprintf("the row is sent by attempt %d (%s), and the provider lists no message of it", a.number, a.outcome),
+		})
+	}
+}
+
+// content reports whether a message that nothing accounts for may be an attempt's.
+func (c *comparison) content(row *ours, a ourAttempt) bool {
+	return slices.ContainsFunc(c.order, func(m *listed) bool { return m.row == nil && row.mayBe(m, a) })
+}
+
+// perhaps finds the attempt whose answer was lost that a message may be of.
+func (c *comparison) perhaps(m *listed) (*ours, int) {
+	for _, row := range c.sorted {
+		for _, a := range row.attempts {
+			if len(row.found) == 0 && a.outcome == Ambiguous && row.mayBe(m, a) {
+				return row, a.number
+			}
+		}
+	}
+	return nil, 0
+}
+
+// mayBe compares recipient and time.
+func (row *ours) mayBe(m *listed, a ourAttempt) bool {
+	return !m.At.Before(a.started.Add(-lookBefore)) && !m.At.After(a.ended.Add(lookAfter)) &&
+		(strings.EqualFold(m.Recipient, row.recipientKey) || strings.EqualFold(m.Recipient, row.recipient))
+}
