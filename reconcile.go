@@ -46,7 +46,11 @@ func reconcile(ctx context.Context, c config.Config, q cli.Reconcile) (cli.Recon
 	out.Listed, out.Attempts, out.NotYet, out.Unasked = count.Listed, count.Attempts, count.NotYet, count.Unasked
 	var there *ledger.LookUpError
 	if errors.As(err, &there) {
-		err = &cli.ExitError{Code: cli.ExitUnreachable, Err: fmt.Errorf("the list of %s: %w", q.Provider, err)}
+		code := cli.ExitUnreachable
+		if there.Fault == ledger.FaultCredentials {
+			code = cli.ExitUsage
+		}
+		err = &cli.ExitError{Code: code, Err: fmt.Errorf("the list of %s: %w", q.Provider, err)}
 	}
 	return out, errors.Join(err, s.Shutdown())
 }

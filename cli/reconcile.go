@@ -79,7 +79,7 @@ func (a *app) reconcileCommand() *cobra.Command {
 			q.Progress = func(text string) { a.hint("%s", text) }
 			r, err := a.service.Reconcile(cmd.Context(), c, q)
 			if err != nil {
-				return err
+				return exitNo(err)
 			}
 			if err := a.showReconciled(r); err != nil {
 				return err

@@ -136,7 +136,7 @@ func TestResend_IsNoAccidentalDuplicate(t *testing.T) {
 					r.prove(proofs[i])
 				}
 				again, err := r.ledger.Claim(context.Background(), event("e1"))
-				if err != nil || !again.Duplicate || again.ID != parent.ID {
+				if err != nil || !again.Duplicate || again.Notification.ID != parent.ID {
 					t.Errorf("the event again finds %+v, %v", again.Notification, err)
 				}
 				if err := r.ledger.Flush(); err != nil {

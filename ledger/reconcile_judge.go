@@ -173,7 +173,8 @@ func (c *comparison) content(row *ours, a ourAttempt) bool {
 func (c *comparison) perhaps(m *listed) (*ours, int) {
 	for _, row := range c.sorted {
 		for _, a := range row.attempts {
-			if len(row.found) == 0 && a.outcome == Ambiguous && row.mayBe(m, a) {
+			lost := a.outcome == Ambiguous && !slices.ContainsFunc(row.found, func(t takenMessage) bool { return t.number == a.number })
+			if lost && row.mayBe(m, a) {
 				return row, a.number
 			}
 		}

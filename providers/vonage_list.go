@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -87,7 +88,7 @@ func readVonageRecords(x *exchange) (list []ledger.Listed, whole bool, err error
 			to = "+" + to
 		}
 		list = append(list, ledger.Listed{
-			MessageID: m.ID, Name: m.ID, Reference: m.ClientRef, Recipient: to, Status: m.Status, At: at, Part: m.Concatenated == "true",
+			MessageID: m.ID, Name: m.ID, Reference: cmp.Or(longReference(m.ClientRef), m.ClientRef), Recipient: to, Status: m.Status, At: at, Part: m.Concatenated == "true",
 		})
 	}
 	return list, a.Links.Next == nil, nil
