@@ -43,10 +43,11 @@ func TestReconcile_EachProvider(t *testing.T) {
 		"sendgrid": `{type: sendgrid, api_key: example-key, from: "shop@example.test", base_url: URL}`,
 	} {
 		t.Run(kind, func(t *testing.T) {
-			p := newPlace(t, fake.Options{WellBehaved: true}, "{type: infrai, api_key: example-key, base_url: URL}", line)
+			changes := []string{"{type: infrai, api_key: example-key, base_url: URL}", line}
 			if kind == "sendgrid" {
-				p.change("  sms: {providers: [sms_main]", "  email: {providers: [sms_main]")
+				changes = append(changes, "  sms: {providers: [sms_main]", "  email: {providers: [sms_main]")
 			}
+			p := newPlace(t, fake.Options{WellBehaved: true, Receipts: fake.Receipts{After: 50 * time.Millisecond}}, changes...)
 			begun := time.Now().Add(-time.Second)
 			r := p.start()
 			send := func(r *running, id string, behaviour fake.Behaviour) answer {
@@ -65,6 +66,9 @@ func TestReconcile_EachProvider(t *testing.T) {
 			r.until(released.ID, "sent")
 			calls := p.fake.Requests()
 			got, found := p.differences(begun)
+			for end := time.Now().Add(patience); got.Listed < 4 && time.Now().Before(end); got, found = p.differences(begun) {
+				time.Sleep(100 * time.Millisecond) // Twilio lists what it has passed on
+			}
 			want := []string{"twice_there " + released.ID, "unsettled_here " + lost.ID}
 			if kind == "twilio" { // it echoes nothing of ours
 				want = []string{"unknown_here " + lost.ID, "unknown_here " + released.ID}
@@ -82,7 +86,11 @@ func TestReconcile_EachProvider(t *testing.T) {
 			other := send(r, "other", fake.Accept)
 			r.stop()
 			p.change("/other.db", "/sendonce.db")
-			if _, found := p.differences(begun); len(found) != 3 || !slices.ContainsFunc(found, func(s string) bool { return s == "unknown_here none" }) || other.State != "sent" {
+			got, found = p.differences(begun)
+			for end := time.Now().Add(patience); got.Listed < 5 && time.Now().Before(end); got, found = p.differences(begun) {
+				time.Sleep(100 * time.Millisecond)
+			}
+			if len(found) != 3 || !slices.ContainsFunc(found, func(s string) bool { return s == "unknown_here none" }) || other.State != "sent" {
 				t.Errorf("found %q beside the message of another ledger", found)
 			}
 			if p.fake.Requests() != calls+1 {

@@ -22,6 +22,12 @@ type Lister interface {
 	Reference(ctx context.Context, q ListQuery, m Listed) (string, error)
 }
 
+// Holder is a Lister whose service shows a message by its id alone, whatever its list leaves out.
+type Holder interface {
+	// Holds reports whether the service has the message. Of the query only Now and Wait are looked at. Errors as List.
+	Holds(ctx context.Context, q ListQuery, messageID string) (bool, error)
+}
+
 // ListQuery is what is asked of a Lister.
 type ListQuery struct {
 	From  time.Time // whole seconds

@@ -19,7 +19,7 @@ const (
 
 const (
 	maxListed     = 1_000_000 // messages of one reconciliation
-	maxReferences = 1000      // that are asked for one by one
+	maxReferences = 1000      // that are asked for one by one, and as many ids
 )
 
 // Mismatch is one difference between a provider's list and the ledger.
@@ -69,6 +69,9 @@ func Reconcile(ctx context.Context, s Store, r Reconciliation) (Reconciled, erro
 	if err := c.askReferences(ctx, s); err != nil {
 		return c.count, err
 	}
+	if err := c.askAbsent(ctx); err != nil {
+		return c.count, err
+	}
 	c.report()
 	return c.count, nil
 }
@@ -76,7 +79,8 @@ func Reconcile(ctx context.Context, s Store, r Reconciliation) (Reconciled, erro
 // listed is a message at the provider and the row that accounts for it.
 type listed struct {
 	Listed
-	row *ours // nil: none
+	row     *ours // nil: none
+	foreign bool  // what was sent along is nobody's here
 }
 
 // comparison is a reconciliation under way.
@@ -102,7 +106,7 @@ func (c *comparison) list(ctx context.Context) error {
 			if len(c.order) == maxListed {
 				return fmt.Errorf("more than %d messages: compare a shorter time", maxListed)
 			}
-			one := &listed{Listed: m}
+			one := &listed{Listed: m, foreign: m.Reference != ""}
 			c.order, c.listed[m.MessageID] = append(c.order, one), one
 			if m.Reference != "" {
 				c.byReference[m.Reference] = append(c.byReference[m.Reference], one)
@@ -173,6 +177,7 @@ func (c *comparison) askReferences(ctx context.Context, s Store) error {
 		if err != nil {
 			return err
 		}
+		m.foreign = reference != ""
 		id, number, ok := ParseReference(reference)
 		if !ok {
 			continue
@@ -188,8 +193,36 @@ func (c *comparison) askReferences(ctx context.Context, s Store) error {
 			}
 			row = oursOf(&rec)
 		}
+		m.foreign = false
 		row.take(m, number, false)
 		c.keep(row)
 	}
 	return nil
+}
+
+// askAbsent asks for the messages of sent rows that the list lacks, where the service shows one by its id: a list may leave out what
+// was taken and never left the provider.
+func (c *comparison) askAbsent(ctx context.Context) error {
+	h, ok := c.Lister.(Holder)
+	asked := 0
+	for _, row := range c.sorted {
+		a, id := row.accepted()
+		if !ok || len(row.found) > 0 || row.state != StateSent || id == "" || !c.within(a.started) || c.young(a) {
+			continue
+		}
+		if asked++; asked > maxReferences {
+			c.count.Unasked++
+			continue
+		}
+		var err error
+		if row.held, err = h.Holds(ctx, ListQuery{Now: c.Now, Wait: c.Wait}, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// young reports whether what an attempt sent may be missing from the list yet.
+func (c *comparison) young(a ourAttempt) bool {
+	return a.ended.Add(c.Lister.ListLag()).After(c.Now())
 }

@@ -20,6 +20,7 @@ type ours struct {
 	attempts     []ourAttempt     // at the provider in question
 	ids          map[int][]string // that the ledger knows, by attempt
 	found        []takenMessage
+	held         bool // the provider has it, although its list does not
 }
 
 type ourAttempt struct {
@@ -54,7 +55,7 @@ func (row *ours) add(a *Attempt) {
 		row.ids[a.Number] = append(row.ids[a.Number], a.MessageID)
 	}
 	if !a.Open() {
-		row.attempts = append(row.attempts, ourAttempt{a.Number, a.StartedAt, a.EndedAt, a.Outcome})
+		row.attempts = append(row.attempts, ourAttempt{number: a.Number, started: a.StartedAt, ended: a.EndedAt, outcome: a.Outcome})
 	}
 }
 
@@ -66,6 +67,16 @@ func (row *ours) take(m *listed, number int, known bool) {
 		m.row = row
 		row.found = append(row.found, takenMessage{m, number, known})
 	}
+}
+
+// accepted is an attempt that the provider said yes to, with the id that it gave; "": there is none.
+func (row *ours) accepted() (ourAttempt, string) {
+	for _, a := range row.attempts {
+		if a.outcome == Accepted && len(row.ids[a.number]) > 0 {
+			return a, row.ids[a.number][0]
+		}
+	}
+	return ourAttempt{}, ""
 }
 
 // messages counts what the provider has of the row. The ids that the ledger has of one attempt, and the parts of one text, are one
@@ -95,14 +106,15 @@ func (c *comparison) report() {
 	for _, row := range c.sorted {
 		c.judge(row)
 	}
+	lost := c.lostAttempts()
 	for _, m := range c.order {
 		if m.row != nil || !c.within(m.At) {
 			continue
 		}
 		found := Mismatch{Kind: UnknownHere, MessageIDs: []string{m.MessageID}, Recipient: m.Recipient, At: m.At, Detail: "no row has this message (" + m.Status + ")"}
-		if row, number := c.perhaps(m); row != nil {
-			found.ID = row.id
-			found.Detail = fmt.Sprintf("perhaps attempt %d of this row, whose answer was lost: same recipient, same time (%s)", number, m.Status)
+		if a := nearest(lost, m); a != nil {
+			a.guessed, found.ID = true, a.row.id
+			found.Detail = fmt.Sprintf("perhaps attempt %d of this row, whose answer was lost: same recipient, same time (%s)", a.attempt.number, m.Status)
 		}
 		c.Found(found)
 	}
@@ -138,7 +150,7 @@ func (c *comparison) judge(row *ours) {
 
 // judgeAbsent tells of a sent row that the provider has nothing of, unless it may be too young to be listed.
 func (c *comparison) judgeAbsent(row *ours) {
-	if row.state != StateSent {
+	if row.state != StateSent || row.held {
 		return
 	}
 	i := slices.IndexFunc(row.attempts, func(a ourAttempt) bool { return a.outcome == Accepted && len(row.ids[a.number]) > 0 })
@@ -152,7 +164,7 @@ func (c *comparison) judgeAbsent(row *ours) {
 	a := row.attempts[i]
 	switch {
 	case !c.within(a.started):
-	case a.ended.Add(c.Lister.ListLag()).After(c.Now()):
+	case c.young(a):
 		c.count.NotYet++
 	case a.outcome == Ambiguous && c.content(row, a):
 		// it is told with the message
@@ -169,21 +181,38 @@ func (c *comparison) content(row *ours, a ourAttempt) bool {
 	return slices.ContainsFunc(c.order, func(m *listed) bool { return m.row == nil && row.mayBe(m, a) })
 }
 
-// perhaps finds the attempt whose answer was lost that a message may be of.
-func (c *comparison) perhaps(m *listed) (*ours, int) {
+// lostAttempt is an attempt that may have sent a message which nothing accounts for.
+type lostAttempt struct {
+	row     *ours
+	attempt ourAttempt
+	guessed bool // a message was said to be perhaps its
+}
+
+// lostAttempts are the attempts without an answer that no message is known to be of.
+func (c *comparison) lostAttempts() (list []*lostAttempt) {
 	for _, row := range c.sorted {
 		for _, a := range row.attempts {
-			lost := a.outcome == Ambiguous && !slices.ContainsFunc(row.found, func(t takenMessage) bool { return t.number == a.number })
-			if lost && row.mayBe(m, a) {
-				return row, a.number
+			if a.outcome == Ambiguous && !slices.ContainsFunc(row.found, func(t takenMessage) bool { return t.number == a.number }) {
+				list = append(list, &lostAttempt{row: row, attempt: a})
 			}
 		}
 	}
-	return nil, 0
+	return list
+}
+
+// nearest finds the attempt that a message may be of: the nearest in time that no other message was said of; nil: none.
+func nearest(list []*lostAttempt, m *listed) (best *lostAttempt) {
+	for _, a := range list {
+		if !a.guessed && a.row.mayBe(m, a.attempt) &&
+			(best == nil || m.At.Sub(a.attempt.started).Abs() < m.At.Sub(best.attempt.started).Abs()) {
+			best = a
+		}
+	}
+	return best
 }
 
 // mayBe compares recipient and time.
 func (row *ours) mayBe(m *listed, a ourAttempt) bool {
-	return !m.At.Before(a.started.Add(-lookBefore)) && !m.At.After(a.ended.Add(lookAfter)) &&
+	return !m.foreign && !m.At.Before(a.started.Add(-lookBefore)) && !m.At.After(a.ended.Add(lookAfter)) &&
 		(strings.EqualFold(m.Recipient, row.recipientKey) || strings.EqualFold(m.Recipient, row.recipient))
 }

@@ -52,7 +52,7 @@ func (l *lister) has(id string, change ...func(*ledger.Listed)) {
 }
 
 // reconcile compares and writes each mismatch as "kind row message-ids".
-func (r *rig) reconcile(l *lister, from, until time.Time) (ledger.Reconciled, []string, error) {
+func (r *rig) reconcile(l ledger.Lister, from, until time.Time) (ledger.Reconciled, []string, error) {
 	var found []string
 	count, err := ledger.Reconcile(context.Background(), r.disk, ledger.Reconciliation{
 		Provider: "a", Lister: l, From: from, Until: until, Now: time.Now, Progress: func(int64, time.Time) {},
@@ -69,7 +69,7 @@ func (r *rig) reconcile(l *lister, from, until time.Time) (ledger.Reconciled, []
 	return count, found, err
 }
 
-func (r *rig) expectFound(l *lister, from, until time.Time, want ...string) ledger.Reconciled {
+func (r *rig) expectFound(l ledger.Lister, from, until time.Time, want ...string) ledger.Reconciled {
 	r.t.Helper()
 	count, found, err := r.reconcile(l, from, until)
 	if err != nil || !slices.Equal(found, want) {
@@ -159,7 +159,7 @@ func TestReconcile_Perhaps(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.advance(time.Hour)
-		r.expectFound(l, begun, time.Now(), "unknown_here lost [m1]", "unknown_here released [late]", "unknown_here released [m2]")
+		r.expectFound(l, begun, time.Now(), "unknown_here lost [m1]", "unknown_here none [m2]", "unknown_here released [late]")
 	})
 }
 
@@ -202,5 +202,33 @@ func TestReconcile_PartsAreOneMessage(t *testing.T) {
 		}
 		r.advance(2 * time.Hour)
 		r.expectFound(l, begun, time.Now(), "unsettled_here lost [q1 q2]")
+	})
+}
+
+// holder is a lister whose service shows messages by their ids too.
+type holder struct {
+	*lister
+	holds []string
+}
+
+func (h *holder) Holds(_ context.Context, _ ledger.ListQuery, id string) (bool, error) {
+	h.asked++
+	return slices.Contains(h.holds, id), nil
+}
+
+// A list that leaves something out is no word against a message that its service still shows.
+func TestReconcile_AsksForWhatTheListLacks(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		h, begun := &holder{lister: newLister(r), holds: []string{"m1"}}, time.Now()
+		h.sends(r, "stuck", "", accepted("m1"))
+		h.sends(r, "gone", "", accepted("m2"))
+		h.sends(r, "listed", "m3", accepted("m3"))
+		h.sends(r, "lost", "", lost)
+		r.advance(time.Hour)
+		h.sends(r, "young", "", accepted("m4"))
+		r.expectFound(h, begun, time.Now().Add(time.Second), "absent_there gone [m2]")
+		if h.asked != 2 {
+			t.Errorf("%d ids were asked for", h.asked)
+		}
 	})
 }

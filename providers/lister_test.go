@@ -148,14 +148,18 @@ func TestList_VonageRecords(t *testing.T) {
 		if asked == 1 {
 			next = `,"next":{"href":"https://api.nexmo.com/v2/reports/records?cursor=x"}`
 		}
-		if q.Get("product") != "SMS" || q.Get("direction") != "outbound" || q.Get("account_id") != "abcd1234" || r.URL.Path != "/v2/reports/records" {
+		if q.Get("product") != "SMS" || q.Get("direction") != "outbound" || q.Get("account_id") != "abcd1234" || r.URL.Path != "/v2/reports/records" ||
+			q.Get("show_concatenated") != "true" || !strings.HasSuffix(q.Get("date_end"), "Z") {
 			t.Errorf("asked %s", r.URL)
 		}
 		_, _ = fmt.Fprintf(w, `{"_links":{"self":{"href":"x"}%s},"records":[{"message_id":"0A%d","client_ref":"01939c7e000070008000000000000001-2","to":"15550100001",
- "status":"delivered","date_received":"2026-11-29T09:00:00+0000","concatenated":"true"}]}`, next, asked)
+ "status":"delivered","date_received":"2026-11-29T09:00:00+0000","concatenated":%s}]}`, next, asked, []string{"", "null", "true", `"true"`, "false"}[asked])
 	})
 	if err != nil || asked != 4 || len(list) != 3 {
 		t.Fatalf("%v: %d requests, %d messages", err, asked, len(list))
+	}
+	if !list[1].Part || list[2].Part {
+		t.Errorf("parts: %+v", list)
 	}
 	if m := list[0]; m.Reference != row+"-2" || m.Recipient != "+15550100001" || !m.Part || m.MessageID != "0A2" || !m.At.Equal(time.Date(2026, 11, 29, 9, 0, 0, 0, time.UTC)) {
 		t.Errorf("%+v", m)
@@ -214,6 +218,31 @@ func TestList_Faults(t *testing.T) {
 	if _, _, err := askList(t, &VonageSettings{API: vonageMessagesAPI, ApplicationID: "a", PrivateKey: Secret(fake.PrivateKey()), From: "AcmeShip"}, nil); err == nil ||
 		!strings.Contains(err.Error(), "api_key") {
 		t.Errorf("an application without an API key: %v", err)
+	}
+}
+
+func TestHolds_Twilio(t *testing.T) {
+	for status, c := range map[int]struct {
+		body string
+		held bool
+		bad  bool
+	}{
+		200: {`{"sid":"SM1","status":"queued"}`, true, false}, 404: {`{"code":20404}`, false, false}, 401: {`{}`, false, true},
+		203: {`{"sid":"SM1"}`, false, true},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodGet || r.URL.Path != "/2010-04-01/Accounts/AC00000000000000000000000000000000/Messages/SM1.json" {
+				t.Errorf("%s %s", r.Method, r.URL)
+			}
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, c.body)
+		}))
+		q := ledger.ListQuery{Now: func() time.Time { return testTime }, Wait: func(context.Context, time.Duration) error { return nil }}
+		held, err := build(t, twilioLister(), Common{BaseURL: s.URL}).(ledger.Holder).Holds(t.Context(), q, "SM1")
+		if held != c.held || (err != nil) != c.bad {
+			t.Errorf("%d: %t, %v", status, held, err)
+		}
+		s.Close()
 	}
 }
 

@@ -25,12 +25,36 @@ func (p *twilio) Reference(context.Context, ledger.ListQuery, ledger.Listed) (st
 	return "", nil
 }
 
-// List implements ledger.Lister: the message list by time of sending, page by page.
-func (p *twilio) List(ctx context.Context, q ledger.ListQuery) error {
+func (p *twilio) listing(q ledger.ListQuery) *listing {
 	header := http.Header{}
 	header.Set("Accept", "application/json")
 	header.Set("Authorization", p.authorization)
-	l := listing{sender: p.sender, header: header, query: q}
+	return &listing{sender: p.sender, header: header, query: q}
+}
+
+// Holds implements ledger.Holder: a message by its id. The list goes by the time of sending, which one that never left has none of.
+func (p *twilio) Holds(ctx context.Context, q ledger.ListQuery, messageID string) (bool, error) {
+	l := p.listing(q)
+	l.begun = true
+	x, err := l.ask(ctx, request{method: http.MethodGet, url: strings.TrimSuffix(p.url, ".json") + "/" + url.PathEscape(messageID) + ".json"})
+	if err != nil {
+		if notFound(err) {
+			err = nil
+		}
+		return false, err
+	}
+	var m struct {
+		SID string `json:"sid"`
+	}
+	if x.read(&m) != nil || m.SID != messageID {
+		return false, illegible(x)
+	}
+	return true, nil
+}
+
+// List implements ledger.Lister: the message list by time of sending, page by page.
+func (p *twilio) List(ctx context.Context, q ledger.ListQuery) error {
+	l := p.listing(q)
 	host, _, _ := strings.Cut(p.url, "/2010-04-01/")
 	return l.days(func(from, until time.Time) error {
 		query := url.Values{}
@@ -49,7 +73,7 @@ func (p *twilio) List(ctx context.Context, q ledger.ListQuery) error {
 			if err := l.visit(list); err != nil {
 				return err
 			}
-			if page != "" && (!strings.HasPrefix(page, "/2010-04-01/Accounts/") || host+page == next) { // our credentials go along
+			if page != "" && (!strings.HasPrefix(page, "/2010-04-01/Accounts/"+p.settings.AccountSID+"/Messages.json?") || host+page == next) { // our credentials go along
 				return illegible(x)
 			}
 			if next = ""; page != "" {

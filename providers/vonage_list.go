@@ -3,6 +3,7 @@ package providers
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,7 +14,7 @@ import (
 
 const (
 	vonageLag        = time.Hour // a margin: nothing says how late a record turns up
-	vonageReportTime = "2006-01-02T15:04:05-0700"
+	vonageRecordTime = "2006-01-02T15:04:05-0700"
 )
 
 // ListLag implements ledger.Lister.
@@ -46,8 +47,11 @@ func (p *vonage) listRecords(ctx context.Context, q ledger.ListQuery, product st
 	return l.days(func(from, until time.Time) error {
 		return l.split(from, until, func(from, until time.Time) ([]ledger.Listed, bool, error) {
 			query := url.Values{"account_id": {s.APIKey}, "product": {product}, "direction": {"outbound"}, "include_message": {"false"}}
-			query.Set("date_start", from.UTC().Format(vonageReportTime))
-			query.Set("date_end", until.UTC().Format(vonageReportTime))
+			query.Set("date_start", from.UTC().Format(time.RFC3339))
+			query.Set("date_end", until.UTC().Format(time.RFC3339))
+			if product == "SMS" {
+				query.Set("show_concatenated", "true")
+			}
 			x, err := l.ask(ctx, request{method: http.MethodGet, url: p.reports + "?" + query.Encode(), most: maxListRead})
 			if err != nil {
 				return nil, false, err
@@ -61,12 +65,12 @@ func (p *vonage) listRecords(ctx context.Context, q ledger.ListQuery, product st
 func readVonageRecords(x *exchange) (list []ledger.Listed, whole bool, err error) {
 	var a struct {
 		Records *[]struct {
-			ID           string `json:"message_id"`
-			ClientRef    string `json:"client_ref"`
-			To           string `json:"to"`
-			Status       string `json:"status"`
-			Received     string `json:"date_received"`
-			Concatenated string `json:"concatenated"`
+			ID           string          `json:"message_id"`
+			ClientRef    string          `json:"client_ref"`
+			To           string          `json:"to"`
+			Status       string          `json:"status"`
+			Received     string          `json:"date_received"`
+			Concatenated json.RawMessage `json:"concatenated"` // a truth, in quotes or without
 		} `json:"records"`
 		Links struct {
 			Next *struct{} `json:"next"`
@@ -76,7 +80,7 @@ func readVonageRecords(x *exchange) (list []ledger.Listed, whole bool, err error
 		return nil, false, illegible(x)
 	}
 	for _, m := range *a.Records {
-		at, err := time.Parse(vonageReportTime, m.Received)
+		at, err := time.Parse(vonageRecordTime, m.Received)
 		if err != nil {
 			at, err = time.Parse(time.RFC3339, m.Received)
 		}
@@ -88,7 +92,7 @@ func readVonageRecords(x *exchange) (list []ledger.Listed, whole bool, err error
 			to = "+" + to
 		}
 		list = append(list, ledger.Listed{
-			MessageID: m.ID, Name: m.ID, Reference: cmp.Or(longReference(m.ClientRef), m.ClientRef), Recipient: to, Status: m.Status, At: at, Part: m.Concatenated == "true",
+			MessageID: m.ID, Name: m.ID, Reference: cmp.Or(longReference(m.ClientRef), m.ClientRef), Recipient: to, Status: m.Status, At: at, Part: strings.Trim(string(m.Concatenated), `"`) == "true",
 		})
 	}
 	return list, a.Links.Next == nil, nil
