@@ -15,7 +15,7 @@ type AlertKind string
 
 // The kinds of alerts, in the order in which they are told.
 const (
-	AlertGate      AlertKind = "gate_closed"      // a gate is paused, or slowed for longer than slowPatience
+	AlertGate      AlertKind = "gate_closed"      // a gate is paused, or has been slowed for slowPatience
 	AlertDuplicate AlertKind = "duplicate_proven" // a receipt proved a second message of one row
 	AlertWaiting   AlertKind = "waiting"          // a row has begun to wait for a person: ambiguous with nothing left but its expiry
 	AlertExhausted AlertKind = "exhausted"        // a row failed with no step of its ladder left
@@ -89,21 +89,20 @@ func (l *Ledger) tellGate(o *outlet, s GateStatus, since time.Time) {
 // slowPatience is how long a gate may be slowed before people are told: the longest wait between two probes.
 const slowPatience = lastProbe
 
-// watchGates tells people once about each gate that has been slowed for long.
-func (l *Ledger) watchGates() {
-	now := l.clock.now()
-	for _, o := range l.outlets {
-		o.mu.Lock()
-		s, since := o.gate.Status(), o.gate.since
-		long := s.State == "slowed" && now.Sub(since) >= slowPatience && !o.told.Equal(since)
-		if long {
-			o.told = since
-		}
-		o.mu.Unlock()
-		if long {
-			l.tellGate(o, s, since)
-		}
+// needsPerson reports whether people are to be told of the gate after an attempt: it has been paused just now, or a probe has
+// found it slowed for long, once for each time that it closes. Without a row to probe with nobody knows whether a fault lasts.
+// The caller has the lock.
+func (o *outlet) needsPerson(before, now GateStatus, probe bool, at time.Time) bool {
+	switch {
+	case !now.ByItself():
+		return false
+	case now.State == "paused":
+		return before.State != now.State || before.Reason != now.Reason
+	case !probe || at.Sub(o.gate.since) < slowPatience || o.told.Equal(o.gate.since):
+		return false
 	}
+	o.told = o.gate.since
+	return true
 }
 
 // tellWaiting tells people, in one alert, about the rows that wait for one of them already: they may have begun to while

@@ -27,7 +27,6 @@ func (l *Ledger) houseAt(t time.Time) {
 // keepHouse acts on rows that wait for something else than their first sending.
 func (l *Ledger) keepHouse(ctx, work context.Context) {
 	for ctx.Err() == nil {
-		l.watchGates()
 		next, err := l.houseOnce(ctx, work)
 		if err != nil && ctx.Err() == nil {
 			l.troubles.Tell("housekeeping", "error", err)

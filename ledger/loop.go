@@ -45,8 +45,9 @@ func (l *Ledger) Run(ctx context.Context) error {
 		cancel()
 		<-drained
 	}
+	err := l.Flush()
 	l.desk.finish()
-	return l.Flush()
+	return err
 }
 
 // dispatch is the loop of one outlet: do what can be done, then sleep until something may have changed.

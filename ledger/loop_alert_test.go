@@ -299,6 +299,16 @@ func TestAlert_Gates(t *testing.T) {
 			}
 		})
 	})
+	t.Run("nobody asks it again", func(t *testing.T) {
+		alerts(t, twoProviders, func(t *testing.T, r *rig, h *hook, _ *lines) {
+			r.scripts["a"].then(unreachable)
+			r.expect(r.claim("e1"), ledger.StateSent, "") // by the other one
+			r.advance(2 * time.Hour)
+			if h.tries() != 0 {
+				t.Errorf("told %+v: nobody knows whether it lasts", h.tried)
+			}
+		})
+	})
 	t.Run("by a person", func(t *testing.T) {
 		alerts(t, nil, func(t *testing.T, r *rig, h *hook, _ *lines) {
 			if _, err := r.ledger.Pause(context.Background(), "a", "ada", "call +15550100001 first"); err != nil {

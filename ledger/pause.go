@@ -53,13 +53,15 @@ func (l *Ledger) gateChanged(o *outlet, why string) {
 
 // report tells the provider's gate what the attempt showed.
 func (l *Ledger) report(o *outlet, r Result, probe bool) {
+	now := l.clock.now()
 	o.mu.Lock()
 	before := o.gate.Status()
-	changed := o.gate.Report(r, probe, l.clock.now())
-	open, s, since := o.gate.Open(), o.gate.Status(), o.gate.since
+	changed := o.gate.Report(r, probe, now)
+	open, after, since := o.gate.Open(), o.gate.Status(), o.gate.since
+	told := o.needsPerson(before, after, probe, now)
 	o.mu.Unlock()
-	if s.State == "paused" && s.ByItself() && (before.State != s.State || before.Reason != s.Reason) {
-		l.tellGate(o, s, since)
+	if told {
+		l.tellGate(o, after, since)
 	}
 	switch {
 	case changed && open:
