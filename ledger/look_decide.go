@@ -102,8 +102,10 @@ func (l *Ledger) lookedFor(o *outlet, i *look, answer LookedUp, found []Found) e
 	again.action, again.due = l.nextEvidence(i.row, l.repeatWait(i.row.Deferrals), u)
 	probably.action, probably.due = l.nextEvidence(i.row, l.repeatWait(i.row.Deferrals), unknown{since: i.since, looks: noLooks})
 	var evidence lookEvidence
+	var before Notification
 	n, proved, err := l.store.LookUp(q, func(n Notification, f LookFacts) (LookDecision, error) {
 		var d LookDecision
+		before = n
 		evidence, d.Receipts = i.judge(n, answer, found, f)
 		for k := range d.Receipts {
 			d.Receipts[k] = d.Receipts[k].sound(o.name, now)
@@ -132,6 +134,7 @@ func (l *Ledger) lookedFor(o *outlet, i *look, answer LookedUp, found []Found) e
 		return err
 	}
 	l.recent.moved(n)
+	l.tellRow(&before, &n)
 	l.log.Info("look-up", "id", n.ID, "provider", o.name, "verdict", evidence.Verdict, "why", evidence.Why, "state", n.State)
 	for k := range proved {
 		l.proved(o.name, &proved[k])
