@@ -21,7 +21,7 @@ type Ledger interface {
 	Known(h ledger.EventHash, caller string) (ledger.ClaimResult, bool)
 	Claim(ctx context.Context, e ledger.Event) (ledger.ClaimResult, error)
 	ClaimBatch(ctx context.Context, events []ledger.Event) ([]ledger.ClaimResult, error)
-	Wait(ctx context.Context, n ledger.Notification) ledger.Notification
+	Wait(ctx context.Context, n ledger.Notification, longest time.Duration, stop <-chan struct{}) ledger.Notification
 	Get(ctx context.Context, id uuid.UUID, source *string) (ledger.Record, error)
 	List(ctx context.Context, f ledger.Filter) (ledger.Page, error)
 	Settle(ctx context.Context, a ledger.Act) (ledger.Notification, error)

@@ -168,12 +168,11 @@ func (a *API) preferredWait(rq *request) time.Duration {
 // waitFor returns the row when its attempt has ended, or as it is when the time is up. A caller that leaves, or
 // a service that stops, only ends the waiting.
 func (a *API) waitFor(ctx context.Context, n ledger.Notification, wait time.Duration) ledger.Notification {
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	if stop, ok := ctx.Value(stopping{}).(context.Context); ok {
-		defer context.AfterFunc(stop, cancel)()
+	var stop <-chan struct{} // in tests without a server it never comes
+	if serving, ok := ctx.Value(stopping{}).(context.Context); ok {
+		stop = serving.Done()
 	}
-	return a.ledger.Wait(ctx, n)
+	return a.ledger.Wait(ctx, n, wait, stop)
 }
 
 // waitPreference finds the first wait among the preferences. As RFC 7240 asks, one that can't be read counts

@@ -112,10 +112,13 @@ func TestServe_StopFinishesWhatRuns(t *testing.T) {
 	s := newStub()
 	claiming, listing, waiting, goOn := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	s.claim = func(context.Context) { close(claiming); <-goOn }
-	s.wait = func(ctx context.Context, n ledger.Notification) ledger.Notification {
+	s.wait = func(ctx context.Context, n ledger.Notification, longest time.Duration, stop <-chan struct{}) ledger.Notification {
 		close(waiting)
-		<-ctx.Done()
-		if ctx.Err() != context.Canceled {
+		select {
+		case <-stop:
+		case <-ctx.Done():
+			t.Error("the stop cut a request off")
+		case <-time.After(longest):
 			t.Error("the wait went on until its own end")
 		}
 		return n

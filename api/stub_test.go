@@ -58,7 +58,7 @@ type stub struct {
 	page    ledger.Page
 	matched int64
 	gates   []ledger.ProviderStatus
-	wait    func(context.Context, ledger.Notification) ledger.Notification
+	wait    func(context.Context, ledger.Notification, time.Duration, <-chan struct{}) ledger.Notification
 	claim   func(context.Context)
 	list    func(context.Context)
 }
@@ -119,8 +119,8 @@ func (s *stub) ClaimBatch(ctx context.Context, events []ledger.Event) ([]ledger.
 	return out, s.err
 }
 
-func (s *stub) Wait(ctx context.Context, n ledger.Notification) ledger.Notification {
-	return s.wait(ctx, n)
+func (s *stub) Wait(ctx context.Context, n ledger.Notification, longest time.Duration, stop <-chan struct{}) ledger.Notification {
+	return s.wait(ctx, n, longest, stop)
 }
 
 func (s *stub) Get(_ context.Context, id uuid.UUID, source *string) (ledger.Record, error) {

@@ -52,9 +52,8 @@ func TestWait_Preferences(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStub()
 			var got time.Duration
-			s.wait = func(ctx context.Context, n ledger.Notification) ledger.Notification {
-				end, _ := ctx.Deadline()
-				got = time.Until(end)
+			s.wait = func(_ context.Context, n ledger.Notification, longest time.Duration, _ <-chan struct{}) ledger.Notification {
+				got = longest
 				n.State, n.Version = ledger.StateSent, n.Version+2
 				return n
 			}
@@ -77,7 +76,7 @@ func TestWait_Preferences(t *testing.T) {
 func TestWait_LongerThanTheReadTimeout(t *testing.T) {
 	s := newStub()
 	passed := make(chan struct{})
-	s.wait = func(ctx context.Context, n ledger.Notification) ledger.Notification {
+	s.wait = func(ctx context.Context, n ledger.Notification, _ time.Duration, _ <-chan struct{}) ledger.Notification {
 		select {
 		case <-ctx.Done():
 		case <-passed:
@@ -103,7 +102,7 @@ func TestWait_CallerGoesAway(t *testing.T) {
 			t.Errorf("the claim's context ends with its caller: %v", ctx.Err())
 		}
 	}
-	s.wait = func(ctx context.Context, n ledger.Notification) ledger.Notification {
+	s.wait = func(ctx context.Context, n ledger.Notification, _ time.Duration, _ <-chan struct{}) ledger.Notification {
 		<-ctx.Done()
 		waited <- ctx.Err()
 		return n

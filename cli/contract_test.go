@@ -27,7 +27,9 @@ func (calm) Known(ledger.EventHash, string) (ledger.ClaimResult, bool) {
 func (calm) Claim(context.Context, ledger.Event) (ledger.ClaimResult, error) {
 	return ledger.ClaimResult{Notification: calmRow}, nil
 }
-func (calm) Wait(_ context.Context, n ledger.Notification) ledger.Notification { return n }
+func (calm) Wait(_ context.Context, n ledger.Notification, _ time.Duration, _ <-chan struct{}) ledger.Notification {
+	return n
+}
 func (calm) Get(context.Context, uuid.UUID, *string) (ledger.Record, error) {
 	return ledger.Record{Notification: calmRow, Attempts: []ledger.Attempt{{Number: 1, StartedAt: time.Unix(1e9, 0)}}}, nil
 }

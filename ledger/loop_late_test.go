@@ -76,12 +76,10 @@ func TestWait_SecondCallerLooksToo(t *testing.T) {
 		n := r.claim("e1") // as it was claimed: it is sent by now
 		hold := make(chan struct{})
 		s.get.Store(&hold)
-		go r.ledger.Wait(context.Background(), n)
+		go r.ledger.Wait(context.Background(), n, time.Hour, nil)
 		synctest.Wait()
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		defer cancel()
 		began := time.Now()
-		if got := r.ledger.Wait(ctx, n); got.State != ledger.StateSent || time.Since(began) > time.Second {
+		if got := r.ledger.Wait(context.Background(), n, 30*time.Second, nil); got.State != ledger.StateSent || time.Since(began) > time.Second {
 			t.Errorf("%s after %v", got.State, time.Since(began))
 		}
 		close(hold)
@@ -141,7 +139,7 @@ func TestHouse_RowThatMovedWakesNobody(t *testing.T) {
 				time.Sleep(time.Millisecond)
 				row, _ = r.ledger.Get(context.Background(), n.ID, nil)
 			}
-			go func() { woken <- r.ledger.Wait(context.Background(), row.Notification) }()
+			go func() { woken <- r.ledger.Wait(context.Background(), row.Notification, time.Hour, nil) }()
 			time.Sleep(time.Millisecond)
 		})
 		r.advance(40 * time.Second)

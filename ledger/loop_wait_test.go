@@ -14,14 +14,12 @@ func (r *rig) ask(wait time.Duration, id string, change ...func(*ledger.Event)) 
 	r.t.Helper()
 	e := event(id, change...)
 	e.Wait = true
-	ctx, cancel := context.WithTimeout(context.Background(), wait)
-	defer cancel()
 	began := time.Now()
-	res, err := r.ledger.Claim(ctx, e)
+	res, err := r.ledger.Claim(context.Background(), e)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	n := r.ledger.Wait(ctx, res.Notification)
+	n := r.ledger.Wait(context.Background(), res.Notification, wait, nil)
 	return n, time.Since(began)
 }
 
@@ -54,6 +52,26 @@ func TestWait_EndsWithItsTime(t *testing.T) {
 		}
 		r.advance(8 * time.Second)
 		r.expect(n, ledger.StateSent, "")
+	})
+}
+
+// A service that stops ends the waiting, not the attempt.
+func TestWait_EndsWithTheService(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		r.scripts["a"].thenDo(after(10*time.Second, accepted("")))
+		e := event("e1")
+		e.Wait = true
+		res, err := r.ledger.Claim(t.Context(), e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began, stop := time.Now(), make(chan struct{})
+		time.AfterFunc(2*time.Second, func() { close(stop) })
+		if n := r.ledger.Wait(t.Context(), res.Notification, 30*time.Second, stop); n.State != ledger.StateSending || time.Since(began) != 2*time.Second {
+			t.Errorf("%s after %v", n.State, time.Since(began))
+		}
+		r.advance(9 * time.Second)
+		r.expect(res.Notification, ledger.StateSent, "")
 	})
 }
 
@@ -109,7 +127,7 @@ func TestWait_CallerThatGoesAwayChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		done := make(chan ledger.Notification, 1)
-		go func() { done <- r.ledger.Wait(ctx, res.Notification) }()
+		go func() { done <- r.ledger.Wait(ctx, res.Notification, 30*time.Second, nil) }()
 		r.advance(100 * time.Millisecond)
 		hangUp()
 		if n := <-done; n.State != ledger.StateSending {

@@ -78,16 +78,18 @@ func (w *waiters) leave(id uuid.UUID, e *waiting) {
 	}
 }
 
-// Wait returns the row once its first attempt, or the one that runs now, has ended or ctx is done. A row that
-// is final, held, ambiguous, or due only after ctx's deadline comes back at once.
-func (l *Ledger) Wait(ctx context.Context, n Notification) Notification {
+// Wait returns the row once its first attempt, or the one that runs now, has ended, or as it is when longest has passed, stop is
+// closed or ctx is done. A row that is final, held, ambiguous, or due only later than that comes back at once.
+func (l *Ledger) Wait(ctx context.Context, n Notification, longest time.Duration, stop <-chan struct{}) Notification {
 	if n.State != StateClaimed && n.State != StateSending {
 		return n
 	}
 	e, expected := l.waiters.enter(n.ID)
 	defer l.waiters.leave(n.ID, e)
 	if !expected { // somebody else's row: it may have ended before we looked
-		r, err := l.store.Get(ctx, n.ID)
+		looking, cancel := context.WithTimeout(ctx, longest)
+		r, err := l.store.Get(looking, n.ID)
+		cancel()
 		if err != nil {
 			return n
 		}
@@ -97,22 +99,32 @@ func (l *Ledger) Wait(ctx context.Context, n Notification) Notification {
 			return n
 		}
 	}
-	if deadline, ok := ctx.Deadline(); ok && n.State == StateClaimed && n.DueAt.After(l.clock.now().Add(time.Until(deadline))) {
+	if n.State == StateClaimed && n.DueAt.After(l.clock.now().Add(longest)) {
 		return n
+	}
+	n = l.waitFor(ctx, e, n, longest, stop)
+	l.repeats.addTo(&n)
+	return n
+}
+
+// waitFor waits and returns the row as it is then.
+func (l *Ledger) waitFor(ctx context.Context, e *waiting, n Notification, longest time.Duration, stop <-chan struct{}) Notification {
+	end := time.NewTimer(longest)
+	defer end.Stop()
+	select {
+	case <-e.done:
+		return e.row
+	case <-end.C:
+	case <-stop:
+	case <-ctx.Done():
 	}
 	select {
 	case <-e.done:
-		n = e.row
-	case <-ctx.Done():
-		select {
-		case <-e.done:
-			n = e.row
-		default:
-			if r, err := l.store.Get(context.WithoutCancel(ctx), n.ID); err == nil {
-				n = r.Notification
-			}
-		}
+		return e.row
+	default:
 	}
-	l.repeats.addTo(&n)
+	if r, err := l.store.Get(context.WithoutCancel(ctx), n.ID); err == nil {
+		return r.Notification
+	}
 	return n
 }
