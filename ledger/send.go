@@ -15,9 +15,9 @@ import (
 // finish ends the work on the row, before it is handed on.
 func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind, probe bool, finish func()) {
 	defer finish()
-	reported := false
+	opened := false
 	defer func() {
-		if probe && !reported {
+		if probe && !opened {
 			o.withdraw()
 		}
 	}()
@@ -25,40 +25,62 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	if !ok {
 		return
 	}
-	a := Attempt{Seq: n.Seq, Number: n.AttemptCount + 1, Kind: kind, Provider: o.name, Account: o.provider.Account(), StartedAt: l.clock.now()}
-	order := l.order(n, a, first)
-	req, err := build(o.provider, order)
+	a := o.attempt(&n, kind, l.clock.now())
+	req, err := build(o.provider, l.order(n, a, first))
 	var panicked *panicError
 	if err != nil && !errors.As(err, &panicked) {
 		l.unbuildable(n, o, err, finish)
 		return
 	}
 	if req != nil {
-		sum := sha256.Sum256(req.Body())
-		copy(a.RequestHash[:], sum[:])
-		if o.repeatWindow() > 0 && first == nil {
-			a.Request = req.Body()
-		}
+		a.seal(req, o.repeatWindow() > 0 && first == nil)
 	}
 	if err := l.store.Take(Taking{Attempt: a, Version: n.Version, Provider: o.name}); err != nil {
 		finish()
 		l.notTaken(o, n, err)
 		return
 	}
+	opened = true
 	Reach(PointAttemptOpened)
 	n.State, n.Reason, n.AttemptCount, n.Version, n.Provider = StateSending, "", a.Number, n.Version+1, o.name
 	n.NextAction, n.DueAt, n.UpdatedAt = DoNothing, time.Time{}, a.StartedAt
 	l.recent.moved(n)
+	l.carryOut(work, o, n, a, handing{request: req, panicked: panicked, probe: probe, again: first != nil}, finish)
+}
+
+// attempt is a row's next attempt, before its request is built.
+func (o *outlet) attempt(n *Notification, kind Kind, at time.Time) Attempt {
+	return Attempt{Seq: n.Seq, Number: n.AttemptCount + 1, Kind: kind, Provider: o.name, Account: o.provider.Account(), StartedAt: at}
+}
+
+// seal notes which request leaves; keep says that it is kept for a repeat.
+func (a *Attempt) seal(req Request, keep bool) {
+	sum := sha256.Sum256(req.Body())
+	copy(a.RequestHash[:], sum[:])
+	if keep {
+		a.Request = req.Body()
+	}
+}
+
+// handing is what is done with an attempt that is open.
+type handing struct {
+	request  Request     // nil: none could be built
+	panicked *panicError // while it was built
+	probe    bool        // the gate waits for the result
+	again    bool        // the request was an earlier attempt's, its reference included
+}
+
+// carryOut hands the request over, closes the attempt with what is known, and hands the row on.
+func (l *Ledger) carryOut(work context.Context, o *outlet, n Notification, a Attempt, h handing, finish func()) {
 	r := Result{Outcome: Deferred, Phase: NotWritten}
-	if panicked == nil {
-		r = l.call(work, o, n, req)
+	if h.panicked == nil {
+		r = l.call(work, o, n, h.request)
 	} else {
-		r.Error = panicked.Error()
+		r.Error = h.panicked.Error()
 	}
 	Reach(PointAnswerRead)
-	reported = true
-	l.report(o, r, probe)
-	row, closed := l.closeAttempt(work, o, n, a, r, first != nil)
+	l.report(o, r, h.probe)
+	row, closed := l.closeAttempt(work, o, n, a, r, h.again)
 	finish()
 	if closed {
 		l.recent.moved(row)

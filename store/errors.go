@@ -7,6 +7,8 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	direct "zombiezen.com/go/sqlite"
+
 	"sendonce/ledger"
 )
 
@@ -34,6 +36,9 @@ var (
 func code(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff
+	}
+	if err != nil {
+		return int(direct.ErrCode(err).ToPrimary())
 	}
 	return 0
 }

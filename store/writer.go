@@ -225,7 +225,6 @@ func (w *writer) commit() error {
 
 // rollback ends the transaction. After a full disk or an I/O error SQLite has done so by itself and says that there is none.
 func (w *writer) rollback() {
-	w.tx.ctx = context.Background() // whatever ended the operation does not keep its transaction open
 	if _, err := w.tx.exec("ROLLBACK"); err != nil {
 		w.store.log.Debug("rollback", "error", err)
 	}
