@@ -1,31 +1,38 @@
 package store
 
 import (
-	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
+	"strings"
 
 	"zombiezen.com/go/sqlite"
 )
 
-// connection is the writer's own. database/sql, and the driver below it, would add their locks, copies and conversions to each
-// statement of a notification. One goroutine uses it at a time.
+// connection is the writer's own, over a binding that is as near to SQLite as its own interface: database/sql and its driver would
+// add their locks, copies and conversions to each statement of a notification. One goroutine uses it at a time.
 type connection struct {
-	conn *sqlite.Conn
+	conn  *sqlite.Conn
+	stmts map[string]*statement // by text, prepared on first use
+}
+
+// statement is a prepared statement. SQLite numbers parameters as they appear, not by the number in their name: the first one of
+// "$2, $1" takes the second argument.
+type statement struct {
+	*sqlite.Stmt
+	order []int // by parameter, which argument it takes, from 0
 }
 
 // openConnection opens the file for writing, and refuses settings that are not as asked: a PRAGMA that SQLite does not like changes
 // nothing and says nothing.
-func openConnection(_ context.Context, path string) (*connection, error) {
+func openConnection(path string) (*connection, error) {
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{conn: conn}
+	c := &connection{conn: conn, stmts: map[string]*statement{}}
 	for _, p := range writerPragmas() {
 		if err := c.set(p); err != nil {
 			return nil, errors.Join(err, c.close())
@@ -63,15 +70,23 @@ func (c *connection) once(query string) (value string, err error) {
 
 func (c *connection) close() error { return c.conn.Close() }
 
-// prepare returns the statement, which is kept, with its arguments bound.
-func (c *connection) prepare(query string, args []any) (*sqlite.Stmt, error) {
-	st, err := c.conn.Prepare(query)
-	if err != nil {
-		return nil, err
+// prepare returns the statement with its arguments bound.
+func (c *connection) prepare(query string, args []any) (*statement, error) {
+	st := c.stmts[query]
+	if st == nil {
+		var err error
+		if st, err = c.parse(query); err != nil {
+			return nil, err
+		}
+		c.stmts[query] = st
 	}
-	for i, v := range args {
-		switch v := v.(type) {
-		case nil: // as it is
+	for i, arg := range st.order {
+		if arg >= len(args) {
+			return nil, fmt.Errorf("no argument %d", arg+1)
+		}
+		switch v := args[arg].(type) {
+		case nil:
+			st.BindNull(i + 1)
 		case int64:
 			st.BindInt64(i+1, v)
 		case int:
@@ -81,10 +96,26 @@ func (c *connection) prepare(query string, args []any) (*sqlite.Stmt, error) {
 		case []byte:
 			st.BindBytes(i+1, v)
 		default:
-			return nil, fmt.Errorf("argument %d is a %T", i+1, v)
+			return nil, fmt.Errorf("argument %d is a %T", arg+1, v)
 		}
 	}
 	return st, nil
+}
+
+func (c *connection) parse(query string) (*statement, error) {
+	st, err := c.conn.Prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	s := &statement{Stmt: st}
+	for i := range st.BindParamCount() {
+		arg, err := strconv.Atoi(strings.TrimPrefix(st.BindParamName(i+1), "$"))
+		if err != nil || arg < 1 {
+			return nil, errors.Join(fmt.Errorf("parameter %q is no $1, $2, …", st.BindParamName(i+1)), st.Finalize())
+		}
+		s.order = append(s.order, arg-1)
+	}
+	return s, nil
 }
 
 func (c *connection) exec(query string, args []any) error {
@@ -95,7 +126,11 @@ func (c *connection) exec(query string, args []any) error {
 	for found := true; found && err == nil; {
 		found, err = st.Step()
 	}
-	return errors.Join(err, st.Reset())
+	if err != nil {
+		_ = st.Reset() // it says the same again
+		return err
+	}
+	return st.Reset()
 }
 
 func (c *connection) query(query string, args []any) (rows, error) {
@@ -103,7 +138,7 @@ func (c *connection) query(query string, args []any) (rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &statementRows{st: st}, nil
+	return &statementRows{st: st.Stmt}, nil
 }
 
 // rows is what reading takes: *sql.Rows, or the writer's.
@@ -174,6 +209,3 @@ func (r *statementRows) Err() error { return r.err }
 
 // Close implements rows.
 func (r *statementRows) Close() error { return r.st.Reset() }
-
-var _ = regexp.MustCompile
-var _ = strconv.Itoa

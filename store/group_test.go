@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"zombiezen.com/go/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+	"zombiezen.com/go/sqlite"
 
 	"sendonce/ledger"
 )
@@ -104,13 +104,13 @@ func (b *tenClaims) group(t *testing.T, poisoned int, claims []ledger.Claim) []e
 // the rest is committed one by one, or reported as failed and stored.
 func TestGroup_OnlyWhatFailsAloneFails(t *testing.T) {
 	for name, c := range map[string]struct {
-		want  int // SQLite's code; 0: the context's error
+		want  int // SQLite's code
 		setUp func(t *testing.T, b *tenClaims)
 		spoil func(c *ledger.Claim)
 	}{
 		"constraint": {sqlite3.SQLITE_CONSTRAINT, func(*testing.T, *tenClaims) {}, func(c *ledger.Claim) { c.Recipient = "" }},
 		"full":       {sqlite3.SQLITE_FULL, fillUp, func(c *ledger.Claim) { c.Message = []byte(`"` + strings.Repeat("x", 400<<10) + `"`) }},
-		"interrupt":  {0, interrupted, func(c *ledger.Claim) { c.Message = []byte(`"slow"`) }},
+		"interrupt":  {sqlite3.SQLITE_INTERRUPT, interrupted, func(c *ledger.Claim) { c.Message = []byte(`"slow"`) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newTenClaims(t)
@@ -179,7 +179,7 @@ func fillUp(t *testing.T, b *tenClaims) {
 func interrupted(t *testing.T, b *tenClaims) {
 	var stop context.CancelFunc
 	b.quietly(t, func(t *tx) error {
-		err := t.conn.conn.CreateFunction("stop", &sqlite.FunctionImpl{Scalar: func(sqlite.Context, []sqlite.Value) (sqlite.Value, error) {
+		err := t.conn.conn.CreateFunction("stop", &sqlite.FunctionImpl{AllowIndirect: true, Scalar: func(sqlite.Context, []sqlite.Value) (sqlite.Value, error) {
 			stop() // the statement is running
 			return sqlite.IntegerValue(1), nil
 		}})

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -15,7 +14,6 @@ type queries interface {
 
 // tx is the open transaction of the writer, as operations see it.
 type tx struct {
-	ctx    context.Context
 	conn   *connection
 	counts tally
 }
