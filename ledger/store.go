@@ -15,8 +15,7 @@ import (
 // known yet whether it holds) or ErrOverload (not even queued). Times are arguments: a store has no clock.
 type Store interface {
 	// Claim makes a row for each claim whose keys nobody has, and returns the one that has it otherwise.
-	// One commit holds them all; two claims of one batch with the same key give one row. A new row whose claim brings an
-	// attempt is taken in the same commit and comes back as the take leaves it. Also ErrStorageLow.
+	// One commit holds them all; two claims with the same key give one row. One that brings an attempt is taken too. Also ErrStorageLow.
 	Claim(claims []Claim) ([]Claimed, error)
 
 	// Prior finds the row that has one of the claim's keys. Read only; what it does not find proves nothing.
