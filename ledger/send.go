@@ -44,7 +44,7 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	n.State, n.Reason, n.AttemptCount, n.Version, n.Provider = StateSending, "", a.Number, n.Version+1, o.name
 	n.NextAction, n.DueAt, n.UpdatedAt = DoNothing, time.Time{}, a.StartedAt
 	l.recent.moved(n)
-	l.carryOut(work, o, n, a, handing{request: req, panicked: panicked, probe: probe, again: first != nil}, finish)
+	l.carryOut(work, o, n, a, errand{request: req, panicked: panicked, probe: probe, again: first != nil}, finish)
 }
 
 // attempt is a row's next attempt, before its request is built.
@@ -61,8 +61,8 @@ func (a *Attempt) seal(req Request, keep bool) {
 	}
 }
 
-// handing is what is done with an attempt that is open.
-type handing struct {
+// errand is what is done with an attempt that is open.
+type errand struct {
 	request  Request     // nil: none could be built
 	panicked *panicError // while it was built
 	probe    bool        // the gate waits for the result
@@ -70,7 +70,7 @@ type handing struct {
 }
 
 // carryOut hands the request over, closes the attempt with what is known, and hands the row on.
-func (l *Ledger) carryOut(work context.Context, o *outlet, n Notification, a Attempt, h handing, finish func()) {
+func (l *Ledger) carryOut(work context.Context, o *outlet, n Notification, a Attempt, h errand, finish func()) {
 	r := Result{Outcome: Deferred, Phase: NotWritten}
 	if h.panicked == nil {
 		r = l.call(work, o, n, h.request)

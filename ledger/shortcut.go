@@ -122,6 +122,6 @@ func (l *Ledger) follow(h *head, n Notification) {
 	h.attempt.Seq = n.Seq
 	l.flight.Do(func() {
 		defer func() { <-h.outlet.slots }()
-		l.carryOut(h.work, h.outlet, n, h.attempt, handing{request: h.request}, func() {})
+		l.carryOut(h.work, h.outlet, n, h.attempt, errand{request: h.request}, func() {})
 	})
 }
