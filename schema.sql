@@ -126,8 +126,9 @@ CREATE TRIGGER notifications_moves AFTER UPDATE OF state ON notifications WHEN N
     WHEN 'cancelled' THEN NEW.state = 'sent'
     ELSE 0 END)
   BEGIN SELECT RAISE(ABORT, 'no row goes from this state to that one'); END;
-CREATE TRIGGER notifications_born AFTER INSERT ON notifications WHEN NEW.state <> 'claimed' OR NEW.attempt_count <> 0
-  BEGIN SELECT RAISE(ABORT, 'a row begins as claimed'); END;
+CREATE TRIGGER notifications_born AFTER INSERT ON notifications
+    WHEN NOT (NEW.state = 'claimed' AND NEW.attempt_count = 0 OR NEW.state = 'sending' AND NEW.attempt_count = 1 AND NEW.version = 2)
+  BEGIN SELECT RAISE(ABORT, 'a row begins as claimed, or claimed and taken at once'); END;
 CREATE TRIGGER notifications_fixed BEFORE UPDATE OF seq, id, source, dedupe_key, recipe, source_in_key, event_id, event_type, channel,
     pinned, lane, resend_of, resend_number, occurred_at, send_at, claimed_at ON notifications
   BEGIN SELECT RAISE(ABORT, 'what an event was is never changed'); END;

@@ -11,11 +11,23 @@ import (
 	"sendonce/fake"
 )
 
-// Keeps out a ledger that calls first and writes later. Seen from outside: the claim's sync and the take's come before
-// the first byte to the provider, and the close's comes between the provider's answer and the caller's.
+// Keeps out a ledger that calls first and writes later. Seen from outside: the syncs of claim and take, or the one that both
+// share, come before the first byte to the provider, and the close's comes between the provider's answer and the caller's.
 func TestOrder_WriteFirst(t *testing.T) {
+	for name, c := range map[string]struct {
+		main string // further settings of the provider
+		want string
+	}{
+		"free provider":      {"", "asked sync sent answered sync told"},
+		"provider with rate": {" rate: 1000/s,", "asked sync sync sent answered sync told"},
+	} {
+		t.Run(name, func(t *testing.T) { writesFirst(t, c.main, c.want) })
+	}
+}
+
+func writesFirst(t *testing.T, main, want string) {
 	needs(t, "strace")
-	p := newPlace(t, fake.Options{WellBehaved: true})
+	p := newPlace(t, fake.Options{WellBehaved: true}, setting{"key-of-main,", "key-of-main," + main})
 	s := p.start()
 	x := attach(s, "-yy", "-s", "64", "-e", "trace=fsync,fdatasync,read,write,recvfrom,sendto")
 	a, err := s.api.post(context.Background(), smsBody("evt-1", "+14155550101", "tok_1"), 20*time.Second)
@@ -36,7 +48,6 @@ func TestOrder_WriteFirst(t *testing.T) {
 		}
 	}
 	got := strings.Join(steps, " ")
-	const want = "asked sync sync sent answered sync told"
 	if got != want {
 		t.Errorf("the order was\n  %s\nand should be\n  %s\n%s", got, want, strings.Join(x.log(), "\n"))
 	}

@@ -18,17 +18,22 @@ func TestPoints_F03_F11_KilledAtEachOne(t *testing.T) {
 		reason string
 		calls  int // in all
 	}{
-		{"claim_committed", "sent", "", 1},
-		{"attempt_opened", "ambiguous", "process_ended", 0}, // nothing left, but nobody can know
+		{"claim_committed", "sent", "", 1},                   // its provider has a rate, so it waits for its take
+		{"claim_committed", "ambiguous", "process_ended", 0}, // its provider is free: taken in the same commit
+		{"attempt_opened", "ambiguous", "process_ended", 0},  // nothing left, but nobody can know
 		{"request_written", "ambiguous", "process_ended", 1},
 		{"answer_read", "ambiguous", "process_ended", 1},
 		{"closed", "sent", "", 1},
 	} {
-		t.Run(c.point, func(t *testing.T) {
+		t.Run(c.point+" "+c.state, func(t *testing.T) {
 			t.Parallel()
 			ctx := context.Background()
 			arrived := make(chan struct{}, 8)
-			p := newPlace(t, fake.Options{WellBehaved: true, OnRequest: func(fake.Request) { arrived <- struct{}{} }}, oneProvider)
+			changes := []setting{oneProvider}
+			if c.point == "claim_committed" && c.state == "sent" {
+				changes = append(changes, setting{"key-of-main,", "key-of-main, rate: 1000/s,"})
+			}
+			p := newPlace(t, fake.Options{WellBehaved: true, OnRequest: func(fake.Request) { arrived <- struct{}{} }}, changes...)
 			body := smsBody("evt-1", "+15550100001", "tok_1")
 			s := p.start("CRASH_AT=" + c.point)
 			first, lost := s.api.post(ctx, body, 0)

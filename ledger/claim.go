@@ -44,14 +44,23 @@ func (l *Ledger) claim(ctx context.Context, e *Event, guess bool) (ClaimResult, 
 	if e.Wait {
 		l.waiters.expect(c.ID)
 	}
+	first := l.begin(&c)
+	if first != nil {
+		c.Attempt = &first.attempt
+	}
 	rows, err := l.claimRows([]Claim{c}, guess)
-	if e.Wait && (err != nil || rows[0].Duplicate) {
-		l.waiters.drop(c.ID)
+	if err != nil || rows[0].Duplicate {
+		if e.Wait {
+			l.waiters.drop(c.ID)
+		}
+		if first != nil {
+			l.giveBack(first.outlet)
+		}
 	}
 	if err != nil {
 		return ClaimResult{}, err
 	}
-	return l.claimed(rows[0], e, c.RecipientKey)
+	return l.claimed(rows[0], first, e, c.RecipientKey)
 }
 
 // ClaimBatch claims up to MaxBatch events in one commit; each has its own result or error.
@@ -88,7 +97,7 @@ func (l *Ledger) ClaimBatch(ctx context.Context, events []Event) ([]ClaimResult,
 		}
 		for j, row := range rows {
 			i := at[j]
-			results[i], err = l.claimed(row, &events[i], claims[j].RecipientKey)
+			results[i], err = l.claimed(row, nil, &events[i], claims[j].RecipientKey)
 			results[i].Err = err
 		}
 	}
@@ -210,8 +219,8 @@ func (l *Ledger) complete(c *Claim, e *Event) error {
 	return nil
 }
 
-// claimed answers for a row that the store made or found, and hands a new one to the loop.
-func (l *Ledger) claimed(row Claimed, e *Event, recipient string) (ClaimResult, error) {
+// claimed answers for a row that the store made or found, and hands a new one to the loop or, taken already, to its provider.
+func (l *Ledger) claimed(row Claimed, first *head, e *Event, recipient string) (ClaimResult, error) {
 	if row.Duplicate {
 		l.guesses.wrong()
 		return l.known(row.Notification, e, recipient)
@@ -220,6 +229,10 @@ func (l *Ledger) claimed(row Claimed, e *Event, recipient string) (ClaimResult, 
 	Reach(PointClaimCommitted)
 	l.recent.made(n)
 	l.near.add(&n)
-	l.handOver(n)
+	if first != nil {
+		l.follow(first, n)
+	} else {
+		l.handOver(n)
+	}
 	return ClaimResult{Notification: n, Segments: l.segments(&n)}, nil
 }

@@ -19,7 +19,18 @@ func newCrew() crew { return crew{next: make(chan func()), over: make(chan struc
 
 // Go runs f on a goroutine that waits, else on a new one.
 func (c *crew) Go(f func()) {
-	c.running.Add(1)
+	c.Expect()
+	c.Do(f)
+}
+
+// Expect counts an attempt that may begin. Do or Cancel must follow.
+func (c *crew) Expect() { c.running.Add(1) }
+
+// Cancel takes back what was expected.
+func (c *crew) Cancel() { c.running.Done() }
+
+// Do runs what was expected.
+func (c *crew) Do(f func()) {
 	select {
 	case c.next <- f:
 	default:

@@ -23,7 +23,7 @@ func TestRepeat_WaitingAtAClosedGateHoldsNobodyUp(t *testing.T) {
 		if _, err := r.ledger.ClaimBatch(context.Background(), events); err != nil {
 			t.Fatal(err)
 		}
-		r.advance(time.Millisecond)
+		r.advance(100 * time.Millisecond)
 		n := r.claim("drop", ofType("drop"))
 		if _, err := r.ledger.Pause(context.Background(), "a", "ops", "test"); err != nil {
 			t.Fatal(err)

@@ -131,8 +131,13 @@ func TestLog_F39_TheStoreFailsForAnHour(t *testing.T) {
 			}, func(t *testing.T, r *rig) {
 				on := map[string]*atomic.Bool{"closes": &closes, "takes": &takes, "reads": &reads}[name]
 				on.Store(true)
+				later := time.Now().Add(time.Second) // so that claim and take are two writes
 				for i := range 16 {
-					r.claim(fmt.Sprint("e", i))
+					r.claim(fmt.Sprint("e", i), func(e *ledger.Event) {
+						if name == "takes" {
+							e.SendAt = later
+						}
+					})
 				}
 				r.stopReads(name)
 				before := log.all()

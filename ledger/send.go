@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"time"
 )
@@ -15,9 +14,9 @@ import (
 // finish ends the work on the row, before it is handed on.
 func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind, probe bool, finish func()) {
 	defer finish()
-	reported := false
+	opened := false
 	defer func() {
-		if probe && !reported {
+		if probe && !opened {
 			o.withdraw()
 		}
 	}()
@@ -25,40 +24,62 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	if !ok {
 		return
 	}
-	a := Attempt{Seq: n.Seq, Number: n.AttemptCount + 1, Kind: kind, Provider: o.name, Account: o.provider.Account(), StartedAt: l.clock.now()}
-	order := l.order(n, a, first)
-	req, err := build(o.provider, order)
+	a := o.attempt(&n, kind, l.clock.now())
+	req, err := build(o.provider, l.order(n, a, first))
 	var panicked *panicError
 	if err != nil && !errors.As(err, &panicked) {
 		l.unbuildable(n, o, err, finish)
 		return
 	}
 	if req != nil {
-		sum := sha256.Sum256(req.Body())
-		copy(a.RequestHash[:], sum[:])
-		if o.repeatWindow() > 0 && first == nil {
-			a.Request = req.Body()
-		}
+		a.seal(req, o.repeatWindow() > 0 && first == nil)
 	}
 	if err := l.store.Take(Taking{Attempt: a, Version: n.Version, Provider: o.name}); err != nil {
 		finish()
 		l.notTaken(o, n, err)
 		return
 	}
+	opened = true
 	Reach(PointAttemptOpened)
 	n.State, n.Reason, n.AttemptCount, n.Version, n.Provider = StateSending, "", a.Number, n.Version+1, o.name
 	n.NextAction, n.DueAt, n.UpdatedAt = DoNothing, time.Time{}, a.StartedAt
 	l.recent.moved(n)
+	l.carryOut(work, o, n, a, errand{request: req, panicked: panicked, probe: probe, again: first != nil}, finish)
+}
+
+// attempt is a row's next attempt, before its request is built.
+func (o *outlet) attempt(n *Notification, kind Kind, at time.Time) Attempt {
+	return Attempt{Seq: n.Seq, Number: n.AttemptCount + 1, Kind: kind, Provider: o.name, Account: o.provider.Account(), StartedAt: at}
+}
+
+// seal notes which request leaves; keep says that it is kept for a repeat.
+func (a *Attempt) seal(req Request, keep bool) {
+	sum := sha256.Sum256(req.Body())
+	copy(a.RequestHash[:], sum[:])
+	if keep {
+		a.Request = req.Body()
+	}
+}
+
+// errand is what is done with an attempt that is open.
+type errand struct {
+	request  Request     // nil: none could be built
+	panicked *panicError // while it was built
+	probe    bool        // the gate waits for the result
+	again    bool        // the request was an earlier attempt's, its reference included
+}
+
+// carryOut hands the request over, closes the attempt with what is known, and hands the row on.
+func (l *Ledger) carryOut(work context.Context, o *outlet, n Notification, a Attempt, h errand, finish func()) {
 	r := Result{Outcome: Deferred, Phase: NotWritten}
-	if panicked == nil {
-		r = l.call(work, o, n, req)
+	if h.panicked == nil {
+		r = l.call(work, o, n, h.request)
 	} else {
-		r.Error = panicked.Error()
+		r.Error = h.panicked.Error()
 	}
 	Reach(PointAnswerRead)
-	reported = true
-	l.report(o, r, probe)
-	row, closed := l.closeAttempt(work, o, n, a, r, first != nil)
+	l.report(o, r, h.probe)
+	row, closed := l.closeAttempt(work, o, n, a, r, h.again)
 	finish()
 	if closed {
 		l.recent.moved(row)
@@ -158,83 +179,4 @@ func (l *Ledger) unbuildable(n Notification, o *outlet, cause error, finish func
 	}
 	l.log.Error("unbuildable", "id", n.ID, "provider", o.name)
 	l.waiters.ended(row)
-}
-
-// closeAttempt writes what is known of an attempt and moves the row as decideClose says. It is tried until it is
-// written: meanwhile nothing is taken, and what a process that dies leaves open is ambiguous at the next start.
-func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a Attempt, r Result, again bool) (Notification, bool) {
-	a.EndedAt = l.clock.now()
-	a.Outcome, a.Phase, a.Status, a.Code, a.Error, a.Answer = r.Outcome, r.Phase, r.Status, r.Code, r.Error, r.Answer
-	if len(r.MessageIDs) > 0 && r.Outcome == Accepted || r.Reason == ReasonPartial && len(r.MessageIDs) > 0 {
-		a.MessageID = r.MessageIDs[0]
-	}
-	in := closing{row: n, attempt: a, result: r, again: again, next: l.failOver(o, n), ladder: l.ladderOf(n.Channel), random: l.random()}
-	if in.next == "" {
-		in.first = l.firstChoice(n)
-	}
-	u := unknown{since: a.EndedAt}
-	if r.Reason == ReasonPartial {
-		u.looks = noLooks
-	}
-	in.unknownAction, in.unknownDue = l.nextEvidence(n, l.repeatWait(0), u)
-	if a.Kind == KindRepeat {
-		in.unknownAction, in.unknownDue = l.nextEvidence(n, l.repeatWait(n.Deferrals+1), l.unknownOf(n))
-	}
-	c := Closing{Notification: n, Attempt: a, MessageIDs: r.MessageIDs}
-	var settled *Settlement
-	row, err := l.writeClose(work, c, func(f CloseFacts) Change {
-		change := decideClose(in, f)
-		settled = change.Settlement
-		return change
-	})
-	if err != nil {
-		l.log.Error("close", "id", n.ID, "attempt", a.Number, "error", err)
-		return Notification{}, false
-	}
-	Reach(PointClosed)
-	l.tellRow(&n, &row)
-	l.tellProof(&row, settled)
-	l.logAttempt(row, a)
-	return row, true
-}
-
-// writeClose keeps trying until the store has the close, or the process has been told to end and the store has had its grace.
-func (l *Ledger) writeClose(work context.Context, c Closing, decide func(CloseFacts) Change) (Notification, error) {
-	row, err := l.store.Close(c, decide)
-	if err == nil || errors.Is(err, ErrMoved) {
-		return row, err
-	}
-	l.unclosed.Add(1)
-	defer l.unclosed.Add(-1)
-	var stopping time.Time
-	for {
-		l.troubles.Tell("close is not written yet", "id", c.ID, "attempt", c.Number, "error", err)
-		time.Sleep(storeRetry)
-		row, err = l.store.Close(c, decide)
-		if err == nil || errors.Is(err, ErrMoved) {
-			return row, err
-		}
-		if work.Err() != nil {
-			if stopping.IsZero() {
-				stopping = l.clock.now()
-			}
-			if l.clock.now().Sub(stopping) >= closeGrace {
-				return Notification{}, err
-			}
-		}
-	}
-}
-
-// logAttempt writes the one line of an attempt.
-func (l *Ledger) logAttempt(n Notification, a Attempt) {
-	level := slog.LevelInfo
-	if a.Outcome == Accepted { // the ledger has it, and a line for each message would drown the others
-		level = slog.LevelDebug
-	}
-	if !l.log.Enabled(context.Background(), level) {
-		return
-	}
-	l.log.Log(context.Background(), level, "attempt", "id", n.ID, "number", a.Number, "kind", a.Kind, "provider", a.Provider, "channel", n.Channel,
-		"outcome", a.Outcome.String(), "phase", a.Phase, "status", a.Status, "code", a.Code, "error", a.Error,
-		"ms", a.EndedAt.Sub(a.StartedAt).Milliseconds(), "state", n.State, "reason", n.Reason)
 }

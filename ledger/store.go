@@ -15,8 +15,7 @@ import (
 // known yet whether it holds) or ErrOverload (not even queued). Times are arguments: a store has no clock.
 type Store interface {
 	// Claim makes a row for each claim whose keys nobody has, and returns the one that has it otherwise.
-	// One commit holds them all; two claims of one batch with the same key give one row.
-	// Also ErrStorageLow.
+	// One commit holds them all; two claims with the same key give one row. One that brings an attempt is taken too. Also ErrStorageLow.
 	Claim(claims []Claim) ([]Claimed, error)
 
 	// Prior finds the row that has one of the claim's keys. Read only; what it does not find proves nothing.
@@ -123,8 +122,9 @@ type Condition struct {
 
 // Claim is a row to be made and the keys under which it may stand already.
 type Claim struct {
-	Notification         // complete but for Seq
-	Others       []KeyOf // further keys to look under; the first key is the notification's own
+	Notification          // complete but for Seq
+	Others       []KeyOf  // further keys to look under; the first key is the notification's own
+	Attempt      *Attempt // number 1, complete but for Seq: a new row is taken at once; nil: it waits for its take
 }
 
 // KeyOf is a key that counts only if the row was made by Recipe or brought its key.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"sendonce/ledger"
 )
@@ -74,14 +75,18 @@ func (t *tx) claim(c *ledger.Claim, resendNumber any) (ledger.Claimed, error) {
 		}
 	}
 	n := asKept(c.Notification)
+	n.Version = 1
+	if c.Attempt != nil {
+		n = asTaken(n, c.Attempt)
+	}
 	seq, err := t.insert(`INSERT INTO notifications (id, source, dedupe_key, recipe, source_in_key, event_id, event_type, user_id, channel,
- provider, pinned, lane, state, reason, maybe_sent, next_action, due_at, send_at, expires_at, tried, resend_of, resend_number, suspected_of,
- occurred_at, claimed_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
+ provider, pinned, lane, state, reason, maybe_sent, next_action, due_at, send_at, expires_at, attempt_count, tried, resend_of, resend_number,
+ suspected_of, version, occurred_at, claimed_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
 ON CONFLICT (dedupe_key, source) DO NOTHING`,
 		n.ID[:], n.Source, n.DedupeKey, n.Recipe, flag(n.SourceInKey), n.EventID, text(n.EventType), text(n.UserID), string(n.Channel),
 		n.Provider, flag(n.Pinned), int64(n.Lane), string(n.State), text(n.Reason), flag(n.MaybeSent), text(n.NextAction), ms(n.DueAt),
-		ms(n.SendAt), ms(n.ExpiresAt), n.Tried, idOf(n.ResendOf), resendNumber, idOf(n.SuspectedOf),
+		ms(n.SendAt), ms(n.ExpiresAt), int64(n.AttemptCount), n.Tried, idOf(n.ResendOf), resendNumber, idOf(n.SuspectedOf), n.Version,
 		ms(n.OccurredAt), ms(n.ClaimedAt), ms(n.UpdatedAt))
 	if err != nil {
 		return ledger.Claimed{}, err
@@ -90,9 +95,22 @@ ON CONFLICT (dedupe_key, source) DO NOTHING`,
 		n, _, err := notification(t, byKey, c.DedupeKey, c.Source)
 		return ledger.Claimed{Notification: n, Duplicate: true}, err
 	}
-	n.Seq, n.Version = seq, 1
-	_, err = t.exec("INSERT INTO contents (notification, recipient, recipient_key, message, metadata, content_hash) VALUES ($1, $2, $3, $4, $5, $6)",
-		seq, n.Recipient, n.RecipientKey, string(n.Message), jsonText(n.Metadata), n.ContentHash[:])
+	n.Seq = seq
 	t.counts.claimed(n.ClaimedAt)
+	if _, err = t.exec("INSERT INTO contents (notification, recipient, recipient_key, message, metadata, content_hash) VALUES ($1, $2, $3, $4, $5, $6)",
+		seq, n.Recipient, n.RecipientKey, string(n.Message), jsonText(n.Metadata), n.ContentHash[:]); err != nil {
+		return ledger.Claimed{}, err
+	}
+	if c.Attempt != nil {
+		err = t.open(c.Attempt, seq)
+		t.counts.moved(ledger.StateClaimed, ledger.StateSending, false, false, c.Attempt.StartedAt)
+	}
 	return ledger.Claimed{Notification: n}, err
+}
+
+// asTaken is a row as its take leaves it.
+func asTaken(n ledger.Notification, a *ledger.Attempt) ledger.Notification {
+	n.State, n.Reason, n.NextAction, n.DueAt = ledger.StateSending, "", ledger.DoNothing, time.Time{}
+	n.Provider, n.AttemptCount, n.Version, n.UpdatedAt = a.Provider, a.Number, n.Version+1, kept(a.StartedAt)
+	return n
 }

@@ -1,118 +1,144 @@
 package store
 
 import (
-	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
-	"regexp"
 	"strconv"
+	"strings"
+
+	"zombiezen.com/go/sqlite"
 )
 
-// connection is the writer's own, used through the driver's interface: database/sql would add its locks, copies and
-// conversions to each of the seven statements of a notification. One goroutine uses it at a time.
+// connection is the writer's own, over a binding that is as near to SQLite as its own interface: database/sql and its driver would
+// add their locks, copies and conversions to each statement of a notification. One goroutine uses it at a time.
 type connection struct {
-	conn  driver.Conn
+	conn  *sqlite.Conn
 	stmts map[string]*statement // by text, prepared on first use
 }
 
-// statement is a prepared statement with room for its arguments.
+// statement is a prepared statement. SQLite numbers parameters as they appear, not by the number in their name: the first one of
+// "$2, $1" takes the second argument.
 type statement struct {
-	driver.Stmt
-	args []driver.NamedValue
+	*sqlite.Stmt
+	order []int // by parameter, which argument it takes, from 0
 }
 
-// openConnection opens the file for writing.
-func openConnection(ctx context.Context, path string) (*connection, error) {
-	c, err := connector(path, writerPragmas(), "_txlock", "immediate")
+// openConnection opens the file for writing, and refuses settings that are not as asked: a PRAGMA that SQLite does not like changes
+// nothing and says nothing.
+func openConnection(path string) (*connection, error) {
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := c.Connect(ctx)
-	if err != nil {
-		return nil, err
+	c := &connection{conn: conn, stmts: map[string]*statement{}}
+	for _, p := range writerPragmas() {
+		if err := c.set(p); err != nil {
+			return nil, errors.Join(err, c.close())
+		}
 	}
-	return &connection{conn: conn, stmts: map[string]*statement{}}, nil
+	return c, nil
 }
 
-func (c *connection) close() error {
-	var errs []error
-	for _, st := range c.stmts {
-		errs = append(errs, st.Close())
+func (c *connection) set(p pragma) error {
+	if _, err := c.once("PRAGMA " + p.name + "(" + p.set + ")"); err != nil {
+		return err
 	}
-	return errors.Join(append(errs, c.conn.Close())...)
+	got, err := c.once("PRAGMA " + p.name)
+	if err == nil && got != p.want {
+		err = fmt.Errorf("PRAGMA %s is %s where %s was set: the file system may lack what SQLite needs", p.name, got, p.want)
+	}
+	return err
 }
+
+// once runs a statement that is not kept and returns the text of its first column.
+func (c *connection) once(query string) (value string, err error) {
+	st, _, err := c.conn.PrepareTransient(query)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, st.Finalize()) }()
+	for {
+		found, err := st.Step()
+		if err != nil || !found {
+			return value, err
+		}
+		value = st.ColumnText(0)
+	}
+}
+
+func (c *connection) close() error { return c.conn.Close() }
 
 // prepare returns the statement with its arguments bound.
 func (c *connection) prepare(query string, args []any) (*statement, error) {
-	st, ok := c.stmts[query]
-	if !ok {
-		prepared, err := c.conn.Prepare(unnamed(query))
-		if err != nil {
+	st := c.stmts[query]
+	if st == nil {
+		var err error
+		if st, err = c.parse(query); err != nil {
 			return nil, err
 		}
-		st = &statement{Stmt: prepared}
 		c.stmts[query] = st
 	}
-	st.args = st.args[:0]
-	for i, v := range args {
-		if !driver.IsValue(v) {
-			var err error
-			if v, err = driver.DefaultParameterConverter.ConvertValue(v); err != nil {
-				return nil, fmt.Errorf("argument %d: %w", i+1, err)
-			}
+	for i, arg := range st.order {
+		if arg >= len(args) {
+			return nil, fmt.Errorf("no argument %d", arg+1)
 		}
-		st.args = append(st.args, driver.NamedValue{Ordinal: i + 1, Value: v})
+		switch v := args[arg].(type) {
+		case nil:
+			st.BindNull(i + 1)
+		case int64:
+			st.BindInt64(i+1, v)
+		case int:
+			st.BindInt64(i+1, int64(v))
+		case string:
+			st.BindText(i+1, v)
+		case []byte:
+			st.BindBytes(i+1, v)
+		default:
+			return nil, fmt.Errorf("argument %d is a %T", arg+1, v)
+		}
 	}
 	return st, nil
 }
 
-var parameter = regexp.MustCompile(`\$\d+`)
-
-// unnamed writes $1, $2, ... as plain question marks where they stand in order and once each: the driver asks SQLite for the
-// name of each parameter that has one, at each call.
-func unnamed(query string) string {
-	n := 0
-	inOrder := true
-	plain := parameter.ReplaceAllStringFunc(query, func(name string) string {
-		n++
-		inOrder = inOrder && name == "$"+strconv.Itoa(n)
-		return "?"
-	})
-	if !inOrder {
-		return query
+func (c *connection) parse(query string) (*statement, error) {
+	st, err := c.conn.Prepare(query)
+	if err != nil {
+		return nil, err
 	}
-	return plain
+	s := &statement{Stmt: st}
+	for i := range st.BindParamCount() {
+		arg, err := strconv.Atoi(strings.TrimPrefix(st.BindParamName(i+1), "$"))
+		if err != nil || arg < 1 {
+			return nil, errors.Join(fmt.Errorf("parameter %q is no $1, $2, …", st.BindParamName(i+1)), st.Finalize())
+		}
+		s.order = append(s.order, arg-1)
+	}
+	return s, nil
 }
 
-func (c *connection) exec(ctx context.Context, query string, args []any) (driver.Result, error) {
+func (c *connection) exec(query string, args []any) error {
+	st, err := c.prepare(query, args)
+	if err != nil {
+		return err
+	}
+	for found := true; found && err == nil; {
+		found, err = st.Step()
+	}
+	if err != nil {
+		_ = st.Reset() // it says the same again
+		return err
+	}
+	return st.Reset()
+}
+
+func (c *connection) query(query string, args []any) (rows, error) {
 	st, err := c.prepare(query, args)
 	if err != nil {
 		return nil, err
 	}
-	e, ok := st.Stmt.(driver.StmtExecContext)
-	if !ok {
-		return nil, fmt.Errorf("the driver's statement is a %T", st.Stmt)
-	}
-	return e.ExecContext(ctx, st.args)
-}
-
-func (c *connection) query(ctx context.Context, query string, args []any) (rows, error) {
-	st, err := c.prepare(query, args)
-	if err != nil {
-		return nil, err
-	}
-	q, ok := st.Stmt.(driver.StmtQueryContext)
-	if !ok {
-		return nil, fmt.Errorf("the driver's statement is a %T", st.Stmt)
-	}
-	r, err := q.QueryContext(ctx, st.args)
-	if err != nil {
-		return nil, err
-	}
-	return &driverRows{rows: r, values: make([]driver.Value, len(r.Columns()))}, nil
+	return &statementRows{st: st.Stmt}, nil
 }
 
 // rows is what reading takes: *sql.Rows, or the writer's.
@@ -123,37 +149,51 @@ type rows interface {
 	Close() error
 }
 
-// driverRows are rows of the writer's connection.
-type driverRows struct {
-	rows   driver.Rows
-	values []driver.Value
-	err    error
+// statementRows are rows of the writer's connection.
+type statementRows struct {
+	st  *sqlite.Stmt
+	err error
 }
 
 // Next implements rows.
-func (r *driverRows) Next() bool {
+func (r *statementRows) Next() bool {
 	if r.err != nil {
 		return false
 	}
-	if err := r.rows.Next(r.values); err != nil {
-		r.err = err
-		return false
+	found, err := r.st.Step()
+	r.err = err
+	return found
+}
+
+func (r *statementRows) value(i int) driver.Value {
+	switch r.st.ColumnType(i) {
+	case sqlite.TypeInteger:
+		return r.st.ColumnInt64(i)
+	case sqlite.TypeText:
+		return r.st.ColumnText(i)
+	case sqlite.TypeBlob:
+		b := make([]byte, r.st.ColumnLen(i))
+		r.st.ColumnBytes(i, b)
+		return b
+	case sqlite.TypeFloat:
+		return r.st.ColumnFloat(i)
 	}
-	return true
+	return nil
 }
 
 // Scan implements rows.
-func (r *driverRows) Scan(targets ...any) error {
-	if len(targets) != len(r.values) {
-		return fmt.Errorf("%d columns for %d targets", len(r.values), len(targets))
+func (r *statementRows) Scan(targets ...any) error {
+	if n := r.st.ColumnCount(); len(targets) != n {
+		return fmt.Errorf("%d columns for %d targets", n, len(targets))
 	}
 	for i, target := range targets {
 		var err error
+		v := r.value(i)
 		switch t := target.(type) {
 		case sql.Scanner:
-			err = t.Scan(r.values[i])
+			err = t.Scan(v)
 		case *string:
-			err = toText[string]{t}.Scan(r.values[i])
+			err = toText[string]{t}.Scan(v)
 		default:
 			err = fmt.Errorf("column %d has a %T as target", i+1, target)
 		}
@@ -165,12 +205,7 @@ func (r *driverRows) Scan(targets ...any) error {
 }
 
 // Err implements rows.
-func (r *driverRows) Err() error {
-	if r.err == io.EOF {
-		return nil
-	}
-	return r.err
-}
+func (r *statementRows) Err() error { return r.err }
 
 // Close implements rows.
-func (r *driverRows) Close() error { return r.rows.Close() }
+func (r *statementRows) Close() error { return r.st.Reset() }

@@ -7,6 +7,8 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	direct "zombiezen.com/go/sqlite"
+
 	"sendonce/ledger"
 )
 
@@ -30,10 +32,13 @@ var (
 	errRestored = fmt.Errorf("the ledger is an old or moved copy, nothing is sent from it before `sendonce restore --accept`: %w", ledger.ErrUnavailable)
 )
 
-// code returns SQLite's primary result code, or 0 when err is none of SQLite's.
+// code returns SQLite's primary result code; 0 when err is none of SQLite's, or is from the writer's connection and of no kind.
 func code(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff
+	}
+	if c := direct.ErrCode(err).ToPrimary(); c != direct.ResultError {
+		return int(c)
 	}
 	return 0
 }

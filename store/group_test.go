@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+	"zombiezen.com/go/sqlite"
 
 	"sendonce/ledger"
 )
@@ -104,13 +104,13 @@ func (b *tenClaims) group(t *testing.T, poisoned int, claims []ledger.Claim) []e
 // the rest is committed one by one, or reported as failed and stored.
 func TestGroup_OnlyWhatFailsAloneFails(t *testing.T) {
 	for name, c := range map[string]struct {
-		want  int // SQLite's code; 0: the context's error
+		want  int // SQLite's code
 		setUp func(t *testing.T, b *tenClaims)
 		spoil func(c *ledger.Claim)
 	}{
 		"constraint": {sqlite3.SQLITE_CONSTRAINT, func(*testing.T, *tenClaims) {}, func(c *ledger.Claim) { c.Recipient = "" }},
 		"full":       {sqlite3.SQLITE_FULL, fillUp, func(c *ledger.Claim) { c.Message = []byte(`"` + strings.Repeat("x", 400<<10) + `"`) }},
-		"interrupt":  {0, interrupted, func(c *ledger.Claim) { c.Message = []byte(`"slow"`) }},
+		"interrupt":  {sqlite3.SQLITE_INTERRUPT, interrupted, func(c *ledger.Claim) { c.Message = []byte(`"slow"`) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newTenClaims(t)
@@ -175,29 +175,25 @@ func fillUp(t *testing.T, b *tenClaims) {
 	b.heal = func(t *tx) { limit(t, "1000000") }
 }
 
-// interrupted makes the poisoned claim's second statement run for long and cancels it from inside.
+// interrupted makes the poisoned claim's second statement run for long and interrupts it from inside.
 func interrupted(t *testing.T, b *tenClaims) {
+	var stop context.CancelFunc
 	b.quietly(t, func(t *tx) error {
-		_, err := t.exec(`CREATE TRIGGER slow AFTER INSERT ON contents WHEN NEW.message = '"slow"' BEGIN
- INSERT INTO duplicates (notification, at, caller) SELECT NEW.notification, 1, '' FROM sqlite_schema, sqlite_schema, sqlite_schema, sqlite_schema, sqlite_schema; END`)
+		err := t.conn.conn.CreateFunction("stop", &sqlite.FunctionImpl{AllowIndirect: true, Scalar: func(sqlite.Context, []sqlite.Value) (sqlite.Value, error) {
+			stop() // the statement is running
+			return sqlite.IntegerValue(1), nil
+		}})
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(`CREATE TRIGGER slow AFTER INSERT ON contents WHEN NEW.message = '"slow"' BEGIN
+ INSERT INTO duplicates (notification, at, caller) SELECT NEW.notification, stop(), '' FROM sqlite_schema, sqlite_schema, sqlite_schema, sqlite_schema, sqlite_schema; END`)
 		return err
 	})
-	watch := func(t *tx, f sqlite.PreUpdateHookFn) {
-		t.conn.conn.(interface {
-			RegisterPreUpdateHook(sqlite.PreUpdateHookFn)
-		}).RegisterPreUpdateHook(f)
-	}
 	b.poison = func(t *tx, _ *operation) {
 		ctx, cancel := context.WithCancel(context.Background())
-		t.ctx = ctx
-		watch(t, func(d sqlite.SQLitePreUpdateData) {
-			if d.TableName == "duplicates" {
-				cancel() // the statement is running
-			}
-		})
+		stop = cancel
+		t.conn.conn.SetInterrupt(ctx.Done())
 	}
-	b.heal = func(t *tx) {
-		t.ctx = context.Background()
-		watch(t, nil)
-	}
+	b.heal = func(t *tx) { t.conn.conn.SetInterrupt(nil) }
 }

@@ -65,7 +65,7 @@ func (s *Store) open(o Options) error {
 		return err
 	}
 	s.space = newSpace(filepath.Dir(s.path), o.Reserve)
-	s.writer = newWriter(ctx, s, o.hooks)
+	s.writer = newWriter(s, o.hooks)
 	if err := s.recognise(); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func OpenReadOnly(o Options) (*Store, error) {
 
 // connect opens the writer's connection and the readers' pool.
 func (s *Store) connect(ctx context.Context) (err error) {
-	if s.writes, err = openConnection(ctx, s.path); err != nil { // first: it makes the log that readers need
+	if s.writes, err = openConnection(s.path); err != nil { // first: it makes the log that readers need
 		return err
 	}
 	if s.reads, err = connect(s.path, readers, readerPragmas()); err != nil {

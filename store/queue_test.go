@@ -200,3 +200,35 @@ func TestQueue_ReceiptsLeaveClaimsTheirShare(t *testing.T) {
 		w.urgent, w.claims = make(chan *operation, 2000), make(chan *operation, 2000)
 	}
 }
+
+// After a crowd the next group waits a moment for company; who comes alone, or with as many, is not delayed.
+func TestQueue_WaitsForCompanyAfterACrowd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Open(created(t))
+		must(err)
+		defer func() { must(s.Shutdown()) }()
+		took := func(callers int) time.Duration {
+			begin := time.Now()
+			release := func() {}
+			if callers > 1 {
+				release = held(t, s)
+			}
+			var all sync.WaitGroup
+			for range callers {
+				all.Go(func() { must(s.write(1, func(*tx) error { return nil })) })
+			}
+			synctest.Wait()
+			release()
+			all.Wait()
+			return time.Since(begin)
+		}
+		for i, step := range []struct {
+			callers int
+			want    time.Duration
+		}{{1, 0}, {1, 0}, {9, 0}, {1, company}, {1, 0}, {crowd - 1, 0}, {1, 0}} {
+			if got := took(step.callers); got != step.want {
+				t.Errorf("step %d: %d callers waited %v, want %v", i, step.callers, got, step.want)
+			}
+		}
+	})
+}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -26,6 +27,8 @@ func TestSchema_RefusesForbiddenChanges(t *testing.T) {
 		{"the key again", "INSERT INTO notifications SELECT 99, randomblob(16), source, dedupe_key" + restOf(t, db, "notifications", 4) + " FROM notifications WHERE seq = 3"},
 		{"the id again", "INSERT INTO notifications SELECT 99, id, source, 'other'" + restOf(t, db, "notifications", 4) + " FROM notifications WHERE seq = 3"},
 		{"a row born sent", "INSERT INTO notifications SELECT 99, randomblob(16), source, 'other'" + restOf(t, db, "notifications", 4) + " FROM notifications WHERE seq = 1"},
+		{"a row born in its second attempt", born(2, 2)},
+		{"a row born in an attempt that moved nothing", born(1, 1)},
 		{"another key", "UPDATE notifications SET dedupe_key = 'other' WHERE seq = 1"},
 		{"another source", "UPDATE notifications SET source = 'other' WHERE seq = 1"},
 		{"another event", "UPDATE notifications SET event_id = 'other' WHERE seq = 1"},
@@ -91,4 +94,10 @@ func restOf(t *testing.T, db *sql.DB, table string, after int) string {
 		t.Fatal(err)
 	}
 	return ", " + strings.Join(names, ", ")
+}
+
+// born inserts a row that is being sent.
+func born(attempts, version int) string {
+	return fmt.Sprintf(`INSERT INTO notifications (id, source, dedupe_key, recipe, source_in_key, event_id, channel, provider, pinned, lane, state,
+ attempt_count, version, claimed_at, updated_at) VALUES (randomblob(16), '', 'born', 'given', 0, 'e1', 'sms', 'p', 0, 1, 'sending', %d, %d, 1, 1)`, attempts, version)
 }

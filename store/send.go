@@ -48,11 +48,16 @@ func (t *tx) take(k *ledger.Taking) (moved bool, err error) {
 	if err != nil || n == 0 {
 		return err == nil, err
 	}
-	_, err = t.exec(`INSERT INTO attempts (notification, number, kind, provider, account, request_hash, request, started_at)
- VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		a.Seq, int64(a.Number), string(a.Kind), a.Provider, a.Account[:], a.RequestHash[:], blob(a.Request), ms(a.StartedAt))
 	t.counts.moved(from, ledger.StateSending, false, false, a.StartedAt) // maybe_sent stays as it is
-	return false, err
+	return false, t.open(a, a.Seq)
+}
+
+// open writes an attempt that begins.
+func (t *tx) open(a *ledger.Attempt, seq int64) error {
+	_, err := t.exec(`INSERT INTO attempts (notification, number, kind, provider, account, request_hash, request, started_at)
+ VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		seq, int64(a.Number), string(a.Kind), a.Provider, a.Account[:], a.RequestHash[:], blob(a.Request), ms(a.StartedAt))
+	return err
 }
 
 // evidenceQuery asks for all in one: each part is one look into an index that is empty of this row as a rule.

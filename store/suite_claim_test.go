@@ -167,3 +167,65 @@ func TestClaim_DuplicateShowsTheFirstRowWithItsAttempts(t *testing.T) {
 		}
 	})
 }
+
+// withHead is a claim that brings its first attempt.
+func withHead(i int) ledger.Claim {
+	c := claimOf(i)
+	a := attemptOf(c.Notification)
+	a.StartedAt, a.RequestHash, a.Request = after(time.Second), [16]byte{1}, []byte("body")
+	c.Attempt = &a
+	return c
+}
+
+func TestClaim_IsTakenInTheSameCommit(t *testing.T) {
+	eachStore(t, func(t *testing.T, open func() ledger.Store) {
+		s := open()
+		c := withHead(1)
+		n := claimed(t, s, c)[0]
+		rec := record(t, s, n.ID)
+		if !reflect.DeepEqual(rec.Notification, n) {
+			t.Errorf("claimed\n%+v, read\n%+v", n, rec.Notification)
+		}
+		if n.State != ledger.StateSending || n.AttemptCount != 1 || n.Version != 2 || n.NextAction != ledger.DoNothing || !n.UpdatedAt.Equal(after(time.Second)) {
+			t.Errorf("taken as %+v", n)
+		}
+		want := *c.Attempt
+		want.Seq = n.Seq
+		if len(rec.Attempts) != 1 || !rec.Attempts[0].Open() || !reflect.DeepEqual(rec.Attempts[0], want) {
+			t.Errorf("attempts %+v, want %+v", rec.Attempts, want)
+		}
+		if err := s.Take(takingOf(n)); err != ledger.ErrMoved {
+			t.Errorf("it is taken twice: %v", err)
+		}
+		again := withHead(1)
+		rows, err := s.Claim([]ledger.Claim{again, withHead(2)})
+		if err != nil || !rows[0].Duplicate || rows[0].ID != n.ID || rows[1].State != ledger.StateSending {
+			t.Fatalf("the event again: %+v (%v)", rows, err)
+		}
+		if rec := record(t, s, n.ID); len(rec.Attempts) != 1 || rec.Version != 2 {
+			t.Errorf("a repeat opened an attempt: %+v", rec.Attempts)
+		}
+		closed(t, s, n, ledger.Accepted, toSent, "m1")
+		st, err := s.Stats(context.Background())
+		if err != nil || st.States[ledger.StateSent] != 1 || st.States[ledger.StateSending] != 1 || st.States[ledger.StateClaimed] != 0 || st.Notifications != 2 {
+			t.Errorf("counted %v (%v)", st.States, err)
+		}
+	})
+}
+
+// A crash right behind the commit leaves an attempt of which nobody knows whether it left.
+func TestClaim_TakenAtOnceIsRecoveredAsUnknown(t *testing.T) {
+	o := created(t)
+	var n ledger.Notification
+	killed := options(t)
+	served(t, o, func(s *Store) {
+		n = claimed(t, s, withHead(1))[0]
+		copyLedger(t, o, killed, "", "-wal", ".lock")
+	})
+	served(t, killed, func(s *Store) {
+		moved, err := s.Recover(after(time.Minute), false, func(ledger.Notification) (ledger.NextAction, time.Time) { return ledger.DoNothing, time.Time{} })
+		if rec := record(t, s, n.ID); err != nil || moved != 1 || rec.State != ledger.StateAmbiguous || rec.Reason != ledger.ReasonProcessEnded {
+			t.Errorf("%d moved, it is %s %s (%v)", moved, rec.State, rec.Reason, err)
+		}
+	})
+}

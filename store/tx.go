@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -15,35 +14,29 @@ type queries interface {
 
 // tx is the open transaction of the writer, as operations see it.
 type tx struct {
-	ctx    context.Context
 	conn   *connection
 	counts tally
 }
 
 // exec runs a statement and returns how many rows it changed.
 func (t *tx) exec(query string, args ...any) (int64, error) {
-	res, err := t.conn.exec(t.ctx, query, args)
-	if err != nil {
+	if err := t.conn.exec(query, args); err != nil {
 		return 0, err
 	}
-	return res.RowsAffected()
+	return int64(t.conn.conn.Changes()), nil
 }
 
 // insert runs an INSERT ... ON CONFLICT DO NOTHING and returns the new row's id, or 0 when the conflict was there:
 // SQLite's last id is then another row's.
 func (t *tx) insert(query string, args ...any) (int64, error) {
-	res, err := t.conn.exec(t.ctx, query, args)
-	if err != nil {
-		return 0, err
-	}
-	n, err := res.RowsAffected()
+	n, err := t.exec(query, args...)
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	return res.LastInsertId()
+	return t.conn.conn.LastInsertRowID(), nil
 }
 
-func (t *tx) query(query string, args ...any) (rows, error) { return t.conn.query(t.ctx, query, args) }
+func (t *tx) query(query string, args ...any) (rows, error) { return t.conn.query(query, args) }
 
 // row reads one row; false: there is none.
 func (t *tx) row(query string, args []any, targets ...any) (bool, error) {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -15,6 +14,8 @@ const (
 	maxUrgent   = 1024        // closes, takes and settlements that may wait before callers do
 	raiseEvery  = time.Second // how often the generation rises while there are writes
 	barrierWait = time.Second // between tries of a barrier
+	crowd       = 4           // operations of a group from which on the next one waits for company
+	company     = 500 * time.Microsecond
 )
 
 // writer is the one goroutine that writes.
@@ -31,16 +32,18 @@ type writer struct {
 	restored   bool             // the generation stands still
 	generation mark
 	raised     time.Time
+	answered   time.Time // when the last group was
+	size       int       // of the last group, in operations
 
 	mu       sync.Mutex
 	unknown  error // the commit that failed, until a barrier holds
 	barriers int64
 }
 
-func newWriter(ctx context.Context, s *Store, h hooks) *writer {
+func newWriter(s *Store, h hooks) *writer {
 	return &writer{
 		store: s, hooks: h,
-		tx:     &tx{ctx: ctx, conn: s.writes},
+		tx:     &tx{conn: s.writes},
 		urgent: make(chan *operation, maxUrgent), claims: make(chan *operation, maxClaims),
 		quit: make(chan struct{}), ended: make(chan struct{}),
 	}
@@ -115,6 +118,7 @@ func (w *writer) drain() {
 // gather adds to the first operation whatever waits, up to a group. What is urgent goes first, but leaves claims their share:
 // a backlog that is being sent must not keep new events from becoming durable.
 func (w *writer) gather(first *operation) []*operation {
+	w.await()
 	ops, rows := []*operation{first}, first.rows
 	for _, part := range []struct {
 		queue chan *operation
@@ -168,6 +172,7 @@ func (w *writer) group(ops []*operation) {
 		return
 	}
 	answer(ops, nil)
+	w.answered, w.size = time.Now(), len(ops)
 	w.remember(raised)
 	if w.tidy == nil {
 		w.tidy = time.After(tidyEvery)
@@ -225,7 +230,7 @@ func (w *writer) commit() error {
 
 // rollback ends the transaction. After a full disk or an I/O error SQLite has done so by itself and says that there is none.
 func (w *writer) rollback() {
-	w.tx.ctx = context.Background() // whatever ended the operation does not keep its transaction open
+	w.tx.conn.conn.SetInterrupt(nil) // whatever ended the operation does not keep its transaction open
 	if _, err := w.tx.exec("ROLLBACK"); err != nil {
 		w.store.log.Debug("rollback", "error", err)
 	}

@@ -1,0 +1,113 @@
+package ledger_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sendonce/ledger"
+	"sendonce/store"
+)
+
+// takesCounted is a store that counts takes of their own.
+type takesCounted struct {
+	*store.Store
+	takes *atomic.Int64
+}
+
+func (c takesCounted) Take(t ledger.Taking) error {
+	c.takes.Add(1)
+	return c.Store.Take(t)
+}
+
+// A new row is claimed and taken in one commit where nothing stands in the way of its first attempt, and nowhere else.
+func TestHead_OnlyWhereNothingStandsInTheWay(t *testing.T) {
+	for name, c := range map[string]struct {
+		set    func(*rig)
+		before func(*testing.T, *rig)
+		change func(*ledger.Event)
+		state  ledger.State // in the answer to the claim
+		takes  int64
+	}{
+		"a free provider": {state: ledger.StateSending},
+		"a rate":          {set: func(r *rig) { r.scripts["a"].rate = 100 }, state: ledger.StateClaimed, takes: 1},
+		"later":           {change: func(e *ledger.Event) { e.SendAt = time.Now().Add(time.Second) }, state: ledger.StateClaimed, takes: 1},
+		"no worker":       {set: func(r *rig) { r.scripts["a"].workers = 1 }, before: busy, state: ledger.StateClaimed, takes: 1},
+		"bad":             {set: unbuildable, state: ledger.StateClaimed},
+		"a paused gate": {before: func(t *testing.T, r *rig) {
+			if _, err := r.ledger.Pause(context.Background(), "a", "ops", "test"); err != nil {
+				t.Fatal(err)
+			}
+		}, state: ledger.StateClaimed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var takes atomic.Int64
+			bubble(t, func(r *rig) {
+				r.wrap = func(s *store.Store) ledger.Store { return takesCounted{s, &takes} }
+				if c.set != nil {
+					c.set(r)
+				}
+			}, func(t *testing.T, r *rig) {
+				if c.before != nil {
+					c.before(t, r)
+				}
+				takes.Store(0)
+				n := r.claim(name, func(e *ledger.Event) {
+					if c.change != nil {
+						c.change(e)
+					}
+				})
+				r.advance(10 * time.Second)
+				if n.State != c.state || takes.Load() != c.takes {
+					t.Errorf("claimed as %s with %d takes, want %s with %d", n.State, takes.Load(), c.state, c.takes)
+				}
+			})
+		})
+	}
+}
+
+// unbuildable makes the provider refuse to build what is bad.
+func unbuildable(r *rig) {
+	r.scripts["a"].disguise = func(s *script) ledger.Provider { return noBad{s} }
+}
+
+type noBad struct{ *script }
+
+func (p noBad) Build(o ledger.Order) (ledger.Request, error) {
+	if bytes.Contains(o.Message, []byte("bad")) {
+		return nil, errUnbuildable
+	}
+	return p.script.Build(o)
+}
+
+// busy lets a row keep its provider's only worker for a while.
+func busy(_ *testing.T, r *rig) {
+	r.scripts["a"].thenDo(after(5*time.Second, accepted("")))
+	r.claim("e0")
+}
+
+// Keeps out workers that a claim takes and never gives back: of a repeat that was taken for new, and of one that cannot be built.
+func TestHead_GivesItsWorkerBack(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.scripts["a"].workers = 2
+		unbuildable(r)
+	}, func(t *testing.T, r *rig) {
+		for i := range 3000 { // beyond what is looked up first after a start, and back to guessing
+			r.claim(fmt.Sprint("e", i%1500))
+		}
+		for i := range 9 {
+			r.claim(fmt.Sprint("bad", i))
+		}
+		r.scripts["a"].thenDo(after(time.Second, accepted("")))
+		r.claim("last one")
+		r.claim("very last one")
+		synctest.Wait()
+		if got := r.scripts["a"].inFlight; got != 2 {
+			t.Errorf("%d of 2 workers are at work", got)
+		}
+	})
+}
