@@ -231,8 +231,17 @@ func (l *Ledger) claimed(row Claimed, first *head, e *Event, recipient string) (
 	l.near.add(&n)
 	if first != nil {
 		l.follow(first, n)
+		n = untaken(n)
 	} else {
 		l.handOver(n)
 	}
 	return ClaimResult{Notification: n, Segments: l.segments(&n)}, nil
+}
+
+// untaken is a row as its claim made it, of one that was taken in the same commit: the answer to a claim is the same whether or not
+// a provider was free.
+func untaken(n Notification) Notification {
+	n.State, n.NextAction, n.DueAt, n.UpdatedAt = StateClaimed, DoSend, n.ClaimedAt, n.ClaimedAt
+	n.AttemptCount, n.Version = 0, 1
+	return n
 }

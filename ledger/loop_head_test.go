@@ -30,19 +30,20 @@ func TestHead_OnlyWhereNothingStandsInTheWay(t *testing.T) {
 		set    func(*rig)
 		before func(*testing.T, *rig)
 		change func(*ledger.Event)
-		state  ledger.State // in the answer to the claim
 		takes  int64
+		ends   ledger.State // ten seconds later
+		reason ledger.Reason
 	}{
-		"a free provider": {state: ledger.StateSending},
-		"a rate":          {set: func(r *rig) { r.scripts["a"].rate = 100 }, state: ledger.StateClaimed, takes: 1},
-		"later":           {change: func(e *ledger.Event) { e.SendAt = time.Now().Add(time.Second) }, state: ledger.StateClaimed, takes: 1},
-		"no worker":       {set: func(r *rig) { r.scripts["a"].workers = 1 }, before: busy, state: ledger.StateClaimed, takes: 1},
-		"bad":             {set: unbuildable, state: ledger.StateClaimed},
+		"a free provider": {ends: ledger.StateSent},
+		"a rate":          {set: func(r *rig) { r.scripts["a"].rate = 100 }, takes: 1, ends: ledger.StateSent},
+		"later":           {change: func(e *ledger.Event) { e.SendAt = time.Now().Add(time.Second) }, takes: 1, ends: ledger.StateSent},
+		"no worker":       {set: func(r *rig) { r.scripts["a"].workers = 1 }, before: busy, takes: 1, ends: ledger.StateSent},
+		"bad":             {set: unbuildable, ends: ledger.StateFailed, reason: ledger.ReasonUnbuildable},
 		"a paused gate": {before: func(t *testing.T, r *rig) {
 			if _, err := r.ledger.Pause(context.Background(), "a", "ops", "test"); err != nil {
 				t.Fatal(err)
 			}
-		}, state: ledger.StateClaimed},
+		}, ends: ledger.StateClaimed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var takes atomic.Int64
@@ -62,9 +63,13 @@ func TestHead_OnlyWhereNothingStandsInTheWay(t *testing.T) {
 					}
 				})
 				r.advance(10 * time.Second)
-				if n.State != c.state || takes.Load() != c.takes {
-					t.Errorf("claimed as %s with %d takes, want %s with %d", n.State, takes.Load(), c.state, c.takes)
+				if n.State != ledger.StateClaimed || n.Version != 1 || n.AttemptCount != 0 {
+					t.Errorf("the answer shows %s, version %d, %d attempts", n.State, n.Version, n.AttemptCount)
 				}
+				if takes.Load() != c.takes {
+					t.Errorf("%d takes, want %d", takes.Load(), c.takes)
+				}
+				r.expect(n, c.ends, c.reason)
 			})
 		})
 	}
