@@ -121,7 +121,7 @@ func (w *world) walk(steps int) error {
 		if err := w.step(); err != nil {
 			return err
 		}
-		synctest.Wait()
+		w.advance(time.Millisecond) // after a crowd the store waits for company
 		if err := w.tell(); err != nil {
 			return err
 		}
