@@ -47,8 +47,23 @@ func serve(ctx context.Context, c config.Config) error {
 	return s.run(ctx)
 }
 
-// start opens the ledger, closes what a dead process left open, and listens; nothing is sent yet.
-func start(ctx context.Context, c config.Config, log *slog.Logger) (_ *service, err error) {
+// start prepares the service and listens; nothing is sent yet.
+func start(ctx context.Context, c config.Config, log *slog.Logger) (*service, error) {
+	s, err := prepare(ctx, c, log)
+	if err != nil {
+		return nil, err
+	}
+	if s.ln, err = new(net.ListenConfig).Listen(ctx, "tcp", c.Listen); err == nil {
+		return s, nil
+	}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("%w: stop what has the port, or give another with --listen or SENDONCE_LISTEN", err)
+	}
+	return nil, errors.Join(err, s.close())
+}
+
+// prepare opens the ledger and closes what a dead process left open.
+func prepare(ctx context.Context, c config.Config, log *slog.Logger) (_ *service, err error) {
 	s := &service{log: log}
 	defer func() {
 		if err != nil {
@@ -81,11 +96,7 @@ func start(ctx context.Context, c config.Config, log *slog.Logger) (_ *service, 
 		log.Warn("no real provider is configured: messages are printed on stdout and nothing really leaves")
 	}
 	s.api = api.New(s.ledger, apiSettings(c), log)
-	s.ln, err = new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		err = fmt.Errorf("%w: stop what has the port, or give another with --listen or SENDONCE_LISTEN", err)
-	}
-	return s, err
+	return s, nil
 }
 
 // run sends and answers until ctx is done, then stops both and waits for what is in flight.

@@ -13,13 +13,18 @@ import (
 
 type perConn struct{}
 
-// Listen serves on a TCP address, "127.0.0.1:0" for a free port, and returns the URL. It may be called several
-// times. AcceptDrop needs it: only here does the fake know which connections are reused.
+// Listen serves on a TCP address, "127.0.0.1:0" for a free port, and returns the URL. It may be called several times.
 func (p *Provider) Listen(address string) (url string, err error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return "", fmt.Errorf("fake provider: %w", err)
 	}
+	p.Serve(listener)
+	return "http://" + listener.Addr().String(), nil
+}
+
+// Serve serves on a listener until Close. AcceptDrop needs it: only here does the fake know which connections are reused.
+func (p *Provider) Serve(listener net.Listener) {
 	server := &http.Server{
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          log.New(io.Discard, "", 0),
@@ -35,7 +40,6 @@ func (p *Provider) Listen(address string) (url string, err error) {
 	p.closers = append(p.closers, server)
 	p.mu.Unlock()
 	go func() { _ = server.Serve(listener) }() // ends with Close
-	return "http://" + listener.Addr().String(), nil
 }
 
 // reused reports whether the connection carried a request before this one.

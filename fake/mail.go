@@ -12,16 +12,22 @@ import (
 // maxLine is the longest line of a mail that the fake reads, in bytes.
 const maxLine = 64 << 10
 
-// ListenSMTP serves as a mail server in plain text on a TCP address and returns the address. The token of a mail stands in the
-// name of its recipient, so that a behaviour can be chosen before the mail itself comes, and in its text, where it is counted.
-//
-// A refusal answers RCPT TO, Unavailable answers the end of the mail with 421, AcceptError closes the connection in order in
-// place of an answer to it. Each mail has a connection of its own, or AcceptDrop strikes.
+// ListenSMTP serves as a mail server in plain text on a TCP address and returns the address.
 func (p *Provider) ListenSMTP(address string) (string, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return "", fmt.Errorf("fake mail server: %w", err)
 	}
+	p.ServeSMTP(listener)
+	return listener.Addr().String(), nil
+}
+
+// ServeSMTP serves as a mail server in plain text on a listener until Close. The token of a mail stands in the
+// name of its recipient, so that a behaviour can be chosen before the mail itself comes, and in its text, where it is counted.
+//
+// A refusal answers RCPT TO, Unavailable answers the end of the mail with 421, AcceptError closes the connection in order in
+// place of an answer to it. Each mail has a connection of its own, or AcceptDrop strikes.
+func (p *Provider) ServeSMTP(listener net.Listener) {
 	p.mu.Lock()
 	p.closers = append(p.closers, listener)
 	p.mu.Unlock()
@@ -34,7 +40,6 @@ func (p *Provider) ListenSMTP(address string) (string, error) {
 			go p.serveMail(conn)
 		}
 	}()
-	return listener.Addr().String(), nil
 }
 
 // mailRefusals answer RCPT TO.
