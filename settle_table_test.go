@@ -18,7 +18,7 @@ func settleTable(lines map[string]*settleLine) string {
 			l.by["receipt"], l.by["repeat"], l.by["look-up"], l.by["policy"], l.by["person"],
 			100*float64(l.lost-l.by["person"])/float64(max(l.lost, 1)), want, l.caused, l.blind, l.missing, l.wrong)
 	}
-	for _, kind := range settleKinds {
+	for _, kind := range bubbleKinds {
 		l := lines[kind.name]
 		want := fmt.Sprintf("%d %%", kind.share)
 		if kind.share == 0 {

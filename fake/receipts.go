@@ -17,7 +17,7 @@ import (
 type Receipts struct {
 	Client  *http.Client  // posts them; nil: none leave by themselves, and Report uses the default client
 	Webhook string        // URL for SendGrid's and Resend's; Twilio and Vonage post to the one that a message names
-	Lost    int           // per cent of the messages whose receipts never leave; 0: 10, negative: none
+	Lost    int           // per cent of the messages whose receipts never leave by themselves; 0: 10, negative: none
 	After   time.Duration // the last one leaves at most so long after the message, its copies twice as long; 0: 10 min
 	Keys    Keys          // the zero value signs with what stands there
 }

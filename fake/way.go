@@ -54,7 +54,7 @@ func (p *Provider) way(m *message) way {
 		return way{lost: true}
 	}
 	if p.options.WellBehaved {
-		w := way{}
+		w := way{lost: p.options.Receipts.Lost >= 100}
 		for i, word := range words[0] {
 			at := time.Duration(i+1) * p.options.Receipts.After / 4
 			w.steps = append(w.steps, step{word: word, after: at, leaves: at})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,56 +23,9 @@ import (
 	"sendonce/fake"
 )
 
-// settleKinds are the providers of the settle run: how a lost answer of each is settled, and the share of them that has to be
-// settled without a person.
-var settleKinds = []struct {
-	name, channel, settings string
-	share                   int // per cent
-}{
-	{"infrai", "sms", `{type: infrai, api_key: example-key, repeat_window: 24h, base_url: "URL"}`, 95},
-	{"twilio", "sms", `{type: twilio, account_sid: AC00000000000000000000000000000000, auth_token: example-token, from: "+15005550006", ` +
-		`shared_keys: {example: example-shared-key}, base_url: "URL"}`, 90},
-	{"vonage", "sms", `{type: vonage, api_key: abcd1234, api_secret: example-secret, from: AcmeShip, signature_secret: ` + fake.VonageSecret +
-		`, base_url: "URL"}`, 95},
-	{"vonage_messages", "sms", `{type: vonage, api: messages, api_key: abcd1234, api_secret: example-secret, from: AcmeShip, signature_secret: ` +
-		fake.VonageSecret + `, base_url: "URL"}`, 95},
-	{"sendgrid", "email", `{type: sendgrid, api_key: example-key, from: "Shop <shop@example.test>", webhook_public_key: "` + fake.EventKey() +
-		`", base_url: "URL"}`, 95},
-	{"resend", "email", `{type: resend, api_key: example-key, from: "Shop <shop@example.test>", webhook_secret: ` + fake.SvixSecret +
-		`, base_url: "URL"}`, 95},
-	{"smtp", "email", `{type: smtp, address: "127.0.0.1:25", tls: none, from: "Shop <shop@example.test>"}`, 0},
-	{"fcm", "push", `{type: fcm, credentials: CREDENTIALS, base_url: "URL"}`, 0},
-}
-
-// settleConfig is everything but the providers. Rows of the type again.* may be sent once more, which their owner accepts.
-const settleConfig = `
-listen: 127.0.0.1:0
-database: DIR/sendonce.db
-public_url: https://notify.example.test
-auth:
-  keys: [{name: shop, sha256: "SUM", roles: [send, read, operate]}]
-channels:
-  sms: {providers: [infrai, twilio, vonage, vonage_messages]}
-  email: {providers: [sendgrid, resend, smtp]}
-  push: {providers: [fcm]}
-policies:
-  - {event_type: "again.*", on_ambiguous: send_again, after: 10m}
-near_duplicate: {action: "off"}
-storage: {reserve: 1MiB}
-providers:
-`
-
-// settleWeights lose the answer of every tenth request. In two of a hundred of these nobody took the message either, which no
-// receipt and no look-up ever tells.
-var settleWeights = map[fake.Behaviour]int{
-	fake.Accept: 8700, fake.AcceptSlow: 100, fake.AcceptReset: 400, fake.AcceptError: 300, fake.AcceptHang: 280, fake.Lose: 10, fake.Unavailable: 10,
-	fake.Throttle: 50, fake.Refuse: 100, fake.Unauthorized: 5, fake.Defer: 45,
-}
-
-// settleWorld is a whole service in a bubble, with its providers; everything between them goes through memory.
-type settleWorld struct {
+// bubbleWorld is a whole service in a bubble, with its providers; everything between them goes through memory.
+type bubbleWorld struct {
 	t      *testing.T
-	random *rand.Rand
 	fakes  map[string]*fake.Provider
 	lines  map[string]*line
 	config string
@@ -84,29 +38,23 @@ type settleWorld struct {
 	life  *life           // nil: no process runs
 	end   context.CancelFunc
 	ended chan error
-
-	crashes, outages int
-	ids              []string // of the rows, in the order of the events
 }
 
-const settleKey = "example-operator-key"
+const bubbleKey = "example-operator-key"
 
-func newSettleWorld(t *testing.T, seed uint64) *settleWorld {
-	w := &settleWorld{
-		t: t, random: rand.New(rand.NewPCG(seed, seed)), fakes: map[string]*fake.Provider{}, lines: map[string]*line{}, down: map[string]bool{},
+// newBubbleWorld starts a service and its providers, each as the options say, but for where its receipts go.
+func newBubbleWorld(t *testing.T, o fake.Options) *bubbleWorld {
+	w := &bubbleWorld{
+		t: t, fakes: map[string]*fake.Provider{}, lines: map[string]*line{}, down: map[string]bool{},
 		book: &logBook{}, dir: t.TempDir(),
 	}
-	w.config = strings.ReplaceAll(settleConfig, "SUM", sumOf(settleKey))
-	for n, kind := range settleKinds {
+	w.config = strings.ReplaceAll(bubbleConfig, "SUM", sumOf(bubbleKey))
+	for n, kind := range bubbleKinds {
 		url := fmt.Sprintf("http://10.0.0.%d", n+1) // a private address needs no TLS; nobody dials it
-		f := fake.New(fake.Options{
-			Seed: seed + uint64(n), Weights: settleWeights, HonourKeys: true, Delay: 300 * time.Millisecond,
-			Receipts: fake.Receipts{
-				Client: &http.Client{Transport: roadToUs{w}}, Webhook: "https://notify.example.test/v1/receipts/" + kind.name, After: 30 * time.Minute,
-				Keys: fake.Keys{TwilioKeyID: "example", TwilioSharedKey: "example-shared-key"},
-			},
-			LookUps: fake.LookUps{Lag: 3 * time.Minute, Hidden: 1},
-		})
+		o.Seed++
+		o.Receipts.Client, o.Receipts.Webhook = &http.Client{Transport: roadToUs{w}}, "https://notify.example.test/v1/receipts/"+kind.name
+		o.Receipts.Keys = fake.Keys{TwilioKeyID: "example", TwilioSharedKey: "example-shared-key"}
+		f := fake.New(o)
 		t.Cleanup(func() { _ = f.Close() })
 		w.fakes[kind.name], w.lines[kind.name] = f, newLine()
 		if kind.name == "smtp" {
@@ -126,7 +74,7 @@ func newSettleWorld(t *testing.T, seed uint64) *settleWorld {
 }
 
 // newPlace makes a new folder for the ledger.
-func (w *settleWorld) newPlace() (dir string) {
+func (w *bubbleWorld) newPlace() (dir string) {
 	w.places++
 	dir = filepath.Join(w.dir, fmt.Sprint(w.places))
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -135,10 +83,10 @@ func (w *settleWorld) newPlace() (dir string) {
 	return dir
 }
 
-func (w *settleWorld) place() string { return filepath.Join(w.dir, fmt.Sprint(w.places)) }
+func (w *bubbleWorld) place() string { return filepath.Join(w.dir, fmt.Sprint(w.places)) }
 
 // load reads the configuration and puts the lines in the network's place.
-func (w *settleWorld) load() config.Config {
+func (w *bubbleWorld) load() config.Config {
 	w.t.Helper()
 	file := filepath.Join(w.place(), "sendonce.yaml")
 	if err := os.WriteFile(file, []byte(strings.ReplaceAll(w.config, "DIR", w.place())), 0o600); err != nil {
@@ -152,7 +100,7 @@ func (w *settleWorld) load() config.Config {
 }
 
 // start starts the service.
-func (w *settleWorld) start() {
+func (w *bubbleWorld) start() {
 	w.t.Helper()
 	c := w.load()
 	process := newLife()
@@ -183,7 +131,7 @@ func (w *settleWorld) start() {
 }
 
 // stop ends the service in order, if it runs.
-func (w *settleWorld) stop() {
+func (w *bubbleWorld) stop() {
 	w.t.Helper()
 	w.mu.Lock()
 	process, end, ended := w.life, w.end, w.ended
@@ -200,11 +148,19 @@ func (w *settleWorld) stop() {
 	}
 }
 
+// check demands that the ledger's history and its rows agree. The service is stopped.
+func (w *bubbleWorld) check() {
+	w.t.Helper()
+	d, err := check(context.Background(), w.load())
+	if err != nil || len(d.Found) > 0 {
+		w.t.Errorf("check: %v %+v", err, d.Found[:min(len(d.Found), 5)])
+	}
+}
+
 // crash drops the process as it is and, after a while, starts another on a copy of its files. Everybody waits when the files are
 // copied, so the copy is of one moment; what the dropped process does from then on reaches nobody.
-func (w *settleWorld) crash(pause time.Duration) {
+func (w *bubbleWorld) crash(pause time.Duration) {
 	w.t.Helper()
-	w.crashes++
 	synctest.Wait()
 	from := w.place()
 	to := w.newPlace()
@@ -234,8 +190,37 @@ func (w *settleWorld) crash(pause time.Duration) {
 	w.start()
 }
 
+// do makes a request as an operator and reads the answer; header lines are "Name: value".
+func (w *bubbleWorld) do(method, path, body string, into any, header ...string) {
+	w.t.Helper()
+	request, err := http.NewRequest(method, "http://notify.example.test"+path, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+bubbleKey)
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for _, line := range header {
+		name, value, _ := strings.Cut(line, ": ")
+		request.Header.Set(name, value)
+	}
+	answer, err := w.life.http.Do(request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil || answer.StatusCode >= 300 {
+		w.t.Fatalf("%s %s: %d %v %.500s", method, path, answer.StatusCode, err, text)
+	}
+}
+
 // roadToUs is the way of receipts: it takes a while, ends where nobody is there, and loses the answer of a process that dies.
-type roadToUs struct{ w *settleWorld }
+type roadToUs struct{ w *bubbleWorld }
 
 // RoundTrip implements http.RoundTripper.
 func (r roadToUs) RoundTrip(request *http.Request) (*http.Response, error) {
