@@ -27,7 +27,7 @@ func TestSettle(t *testing.T) {
 		seed = uint64(time.Now().UnixNano())
 	}
 	if events == 0 {
-		events = map[bool]int{false: 5000, true: 2500}[raced]
+		events = map[bool]int{false: 5000, true: 1500}[raced]
 	}
 	began := time.Now()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,6 +59,7 @@ type settleWorld struct {
 const (
 	settleBatch = 40               // events of one claim
 	settleEvery = 20 * time.Second // a claim
+	settleTail  = 26 * time.Hour   // for the last repeats and look-ups
 	settleFew   = 300              // lost answers of a provider, below which their share is left a margin
 	settleTwin  = 100              // every so manieth event of a kind is asked for twice, with two ids and the same text
 )
@@ -135,7 +136,7 @@ func (w *settleWorld) run(events, crashes int) {
 	for name := range w.fakes {
 		w.mend(name)
 	}
-	time.Sleep(26 * time.Hour)
+	time.Sleep(settleTail)
 	synctest.Wait()
 }
 
