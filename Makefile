@@ -4,7 +4,7 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 CYCLES      ?= 500
 
-.PHONY: help build run test test-wire mixed crash walk fuzz bench lint vuln tools
+.PHONY: help build run test test-wire mixed settle crash walk fuzz bench lint vuln tools
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,7 +19,7 @@ test: tools ## every test, with the race detector, in random order (20 kill cycl
 	$(GO) test -race -shuffle=on -timeout 20m ./...
 	$(GO) test -count=1 -run 'TestCheck_ManyRows|TestLoop_UrgentPassesABacklog|^TestAllocations' ./ledger
 	$(GO) test -count=1 -run '^TestAllocations' ./api ./providers
-	$(GO) test -count=1 -run '^TestMixed' .
+	$(GO) test -count=1 -run '^TestMixed|^TestSettleByItself' .
 
 test-wire: ## the adapters against the real thing: requests against the providers' own descriptions (Prism, on Node), mails through a Postfix of their own (Debian's)
 	@sh .ci/tools wire
@@ -27,6 +27,9 @@ test-wire: ## the adapters against the real thing: requests against the provider
 
 mixed: ## 10,000 messages over all providers, a fifth of the requests faulty in every way, with the table
 	$(GO) test . -run '^TestMixed' -v -count=1
+
+settle: ## 100,000 events in virtual time, every tenth answer lost, 50 crashes: what settles by itself, with the table
+	$(GO) test . -run '^TestSettleByItself$$' -v -count=1 -timeout 80m -settle-events 100000 -settle-crashes 50
 
 crash: tools ## CYCLES (500) kills of the real binary, then the table
 	$(GO) test ./crash -run 'TestCrash$$' -v -count=1 -timeout 80m -cycles $(CYCLES)

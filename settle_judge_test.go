@@ -24,8 +24,10 @@ type settleRow struct {
 	Version     int64
 	Attempts    []mixedAttempt
 	Receipts    []struct{ Kind string }
-	Settlements []struct{ Action, Actor string }
+	Settlements []settleStep
 }
+
+type settleStep struct{ Action, Actor string }
 
 // kind is the provider that the row is pinned to.
 func (r *settleRow) kind() string { return bubbleKinds[r.n%len(bubbleKinds)].name }
@@ -156,17 +158,20 @@ func (w *settleWorld) judge(rows []settleRow) map[string]*settleLine {
 	}
 	for token, group := range together {
 		l, got := lines[group[0].kind()], w.fakes[group[0].kind()].Received(token)
-		w.judgeGroup(l, group, got, ids[token])
+		for _, fault := range l.judgeGroup(group, got, ids[token]) {
+			w.t.Error(fault)
+		}
 	}
 	return lines
 }
 
-// judgeGroup judges the rows of one text, which was received got times.
-func (w *settleWorld) judgeGroup(l *settleLine, group []*settleRow, got int, ids map[string]bool) {
+// judgeGroup judges the rows of one text, which was received got times under these message ids, and returns what is wrong.
+func (l *settleLine) judgeGroup(group []*settleRow, got int, ids map[string]bool) (faults []string) {
 	sent, causes, mentioned := 0, 0, map[string]bool{}
-	wrong := func(r *settleRow, what string) {
-		l.wrong++
-		w.t.Errorf("%s is %s (%s), %s; received %d times\n%+v", r.token(), r.State, r.Reason, what, got, *r)
+	fault := func(count *int, r *settleRow, format string, args ...any) {
+		*count++
+		faults = append(faults, fmt.Sprintf("%s is %s (%s) and was received %d times: ", r.token(), r.State, r.Reason, got)+
+			fmt.Sprintf(format, args...)+fmt.Sprintf("\n%+v", *r))
 	}
 	for _, r := range group {
 		causes += r.causes()
@@ -174,32 +179,32 @@ func (w *settleWorld) judgeGroup(l *settleLine, group []*settleRow, got int, ids
 			l.never++
 		}
 		switch {
-		case r.ID == "" || r.State == "claimed" || r.State == "sending":
-			l.missing++
-			w.t.Errorf("%s is lost: %s (%s)", r.token(), r.State, r.Reason)
+		case r.State != "ambiguous" && r.State != "sent" && r.State != "failed":
+			fault(&l.missing, r, "it is lost")
 		case r.State == "sent":
 			sent++
-		case r.State != "ambiguous" && got > 0 && len(group) == 1:
-			wrong(r, "and it went out")
+		case r.State == "failed" && got > 0 && len(group) == 1:
+			fault(&l.wrong, r, "it went out")
 		}
-		if id := r.plainID(); id != "" && (!ids[id] || mentioned[id]) {
-			wrong(r, "with a message id that is not its own")
-		} else if id != "" {
+		if id := r.plainID(); id != "" {
+			if !ids[id] || mentioned[id] {
+				fault(&l.wrong, r, "its message id is not its own")
+			}
 			mentioned[id] = true
 		}
 		if r.Delivery != "" && got == 0 {
-			wrong(r, "and was delivered")
+			fault(&l.wrong, r, "it cannot be %s", r.Delivery)
 		}
 	}
 	if sent > got {
-		wrong(group[0], fmt.Sprintf("and %d rows of its text are sent", sent))
+		fault(&l.wrong, group[0], "%d rows of its text are sent", sent)
 	}
-	if got > len(group)+causes {
-		l.blind += got - len(group) - causes
-		w.t.Errorf("%s: received %d times, with %d rows and %d recorded causes\n%+v", group[0].token(), got, len(group), causes, *group[0])
-	} else if got > len(group) {
-		l.caused += got - len(group)
+	if more := got - len(group); more > causes {
+		fault(&l.blind, group[0], "there are %d rows and %d recorded causes for more", len(group), causes)
+	} else if more > 0 {
+		l.caused += more
 	}
+	return faults
 }
 
 // plainID is a row's message id as its fake gave it; "": a mail server gives none.

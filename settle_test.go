@@ -14,20 +14,20 @@ import (
 )
 
 var (
-	settleEvents  = flag.Int("settle-events", 0, "events of the settle run; 0: a few thousand")
+	settleEvents  = flag.Int("settle-events", 0, "events of the settle run; 0: 5,000, or 600 with the race detector")
 	settleCrashes = flag.Int("settle-crashes", 6, "crashes of the settle run")
 	settleSeed    = flag.Uint64("settle-seed", 0, "seed of the settle run; 0: a new one")
 )
 
 // Every tenth answer is lost, receipts come late or never, look-ups lag and fail, providers go away, and the service dies again
 // and again: nobody gets a message twice without a recorded cause, none is lost, and what settles by itself settles rightly.
-func TestSettle(t *testing.T) {
+func TestSettleByItself(t *testing.T) {
 	seed, events := *settleSeed, *settleEvents
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
 	}
 	if events == 0 {
-		events = map[bool]int{false: 5000, true: 1500}[raced]
+		events = map[bool]int{false: 5000, true: 600}[raced]
 	}
 	began := time.Now()
 	synctest.Test(t, func(t *testing.T) {
