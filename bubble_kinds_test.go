@@ -31,10 +31,6 @@ database: DIR/sendonce.db
 public_url: https://notify.example.test
 auth:
   keys: [{name: shop, sha256: "SUM", roles: [send, read, operate]}]
-channels:
-  sms: {providers: [infrai, twilio, vonage, vonage_messages]}
-  email: {providers: [sendgrid, resend, smtp]}
-  push: {providers: [fcm]}
 policies:
   - {event_type: "again.*", on_ambiguous: send_again, after: 10m}
 near_duplicate: {action: "off"}

@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // line is a listener whose connections are pipes in memory: while all that wait for one another wait, a bubble's time passes.
@@ -106,4 +109,28 @@ func (f *life) cut() {
 		_ = c.Close()
 	}
 	f.conns = nil
+}
+
+// roadToUs is the way of receipts: it takes a while, ends where nobody is there, and loses the answer of a process that dies.
+type roadToUs struct{ w *bubbleWorld }
+
+// RoundTrip implements http.RoundTripper.
+func (r roadToUs) RoundTrip(request *http.Request) (*http.Response, error) {
+	time.Sleep(time.Duration(rand.Int64N(int64(300 * time.Millisecond))))
+	w := r.w
+	w.mu.Lock()
+	process := w.life
+	w.mu.Unlock()
+	if process == nil {
+		return nil, refused(syscall.ECONNREFUSED)
+	}
+	there := request.Clone(request.Context())
+	there.URL.Scheme = "http" // whoever ends TLS before us passes the rest on as it is
+	answer, err := process.http.Transport.RoundTrip(there)
+	time.Sleep(time.Duration(rand.Int64N(int64(300 * time.Millisecond))))
+	if err == nil && !process.alive() {
+		_ = answer.Body.Close()
+		return nil, io.ErrUnexpectedEOF
+	}
+	return answer, err
 }

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -42,14 +43,19 @@ type bubbleWorld struct {
 
 const bubbleKey = "example-operator-key"
 
-// newBubbleWorld starts a service and its providers, each as the options say, but for where its receipts go.
-func newBubbleWorld(t *testing.T, o fake.Options) *bubbleWorld {
+// newBubbleWorld starts a service and its providers, each as the options say, but for where its receipts go. No names: all.
+func newBubbleWorld(t *testing.T, o fake.Options, names ...string) *bubbleWorld {
 	w := &bubbleWorld{
 		t: t, fakes: map[string]*fake.Provider{}, lines: map[string]*line{}, down: map[string]bool{},
 		book: &logBook{}, dir: t.TempDir(),
 	}
 	w.config = strings.ReplaceAll(bubbleConfig, "SUM", sumOf(bubbleKey))
+	channels := map[string][]string{}
 	for n, kind := range bubbleKinds {
+		if len(names) > 0 && !slices.Contains(names, kind.name) {
+			continue
+		}
+		channels[kind.channel] = append(channels[kind.channel], kind.name)
 		url := fmt.Sprintf("http://10.0.0.%d", n+1) // a private address needs no TLS; nobody dials it
 		o.Seed++
 		o.Receipts.Client, o.Receipts.Webhook = &http.Client{Transport: roadToUs{w}}, "https://notify.example.test/v1/receipts/"+kind.name
@@ -63,6 +69,10 @@ func newBubbleWorld(t *testing.T, o fake.Options) *bubbleWorld {
 			f.Serve(w.lines[kind.name])
 		}
 		w.config += "  " + kind.name + ": " + strings.NewReplacer("URL", url, "CREDENTIALS", serviceAccount(t, url+fake.TokenPath)).Replace(kind.settings) + "\n"
+	}
+	w.config += "channels:\n"
+	for _, channel := range slices.Sorted(maps.Keys(channels)) {
+		w.config += "  " + channel + ": {providers: [" + strings.Join(channels[channel], ", ") + "]}\n"
 	}
 	w.newPlace()
 	if err := initLedger(context.Background(), w.load()); err != nil {
@@ -217,28 +227,4 @@ func (w *bubbleWorld) do(method, path, body string, into any, header ...string) 
 	if err != nil || answer.StatusCode >= 300 {
 		w.t.Fatalf("%s %s: %d %v %.500s", method, path, answer.StatusCode, err, text)
 	}
-}
-
-// roadToUs is the way of receipts: it takes a while, ends where nobody is there, and loses the answer of a process that dies.
-type roadToUs struct{ w *bubbleWorld }
-
-// RoundTrip implements http.RoundTripper.
-func (r roadToUs) RoundTrip(request *http.Request) (*http.Response, error) {
-	time.Sleep(time.Duration(rand.Int64N(int64(300 * time.Millisecond))))
-	w := r.w
-	w.mu.Lock()
-	process := w.life
-	w.mu.Unlock()
-	if process == nil {
-		return nil, refused(syscall.ECONNREFUSED)
-	}
-	there := request.Clone(request.Context())
-	there.URL.Scheme = "http" // whoever ends TLS before us passes the rest on as it is
-	answer, err := process.http.Transport.RoundTrip(there)
-	time.Sleep(time.Duration(rand.Int64N(int64(300 * time.Millisecond))))
-	if err == nil && !process.alive() {
-		_ = answer.Body.Close()
-		return nil, io.ErrUnexpectedEOF
-	}
-	return answer, err
 }

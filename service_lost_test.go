@@ -76,7 +76,7 @@ func inBubble(t *testing.T, o fake.Options, names []string, body func(t *testing
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newBubbleWorld(t, o)
+				w := newBubbleWorld(t, o, name)
 				body(t, w, name)
 				w.stop()
 				w.check()
@@ -104,7 +104,7 @@ func TestLostAnswer_ReceiptOfAFailure(t *testing.T) {
 	inBubble(t, calm(0), []string{"twilio", "vonage", "vonage_messages", "sendgrid", "resend"}, func(t *testing.T, w *bubbleWorld, kind string) {
 		r := w.lostAnswer(kind, "tok_a")
 		w.report(kind, "tok_a", words[kind], http.StatusNoContent)
-		time.Sleep(24 * time.Hour)
+		time.Sleep(7 * time.Hour) // past the last repeat
 		if now := w.row(r); now.State != "sent" || now.Delivery != "undelivered" {
 			t.Errorf("%+v", now)
 		}
@@ -141,7 +141,7 @@ func TestLostAnswer_Repeat(t *testing.T) {
 func TestLostAnswer_Nothing(t *testing.T) {
 	inBubble(t, calm(100), []string{"twilio", "vonage", "vonage_messages", "sendgrid", "smtp", "fcm"}, func(t *testing.T, w *bubbleWorld, kind string) {
 		r := w.lostAnswer(kind, "tok_a")
-		time.Sleep(24 * time.Hour)
+		time.Sleep(13 * time.Hour) // past the last look
 		if now := w.row(r); now.State != "ambiguous" || !now.MaybeSent || now.MessageID != "" || now.NextAction != "ask" {
 			t.Errorf("%+v", now)
 		}

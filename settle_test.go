@@ -59,7 +59,7 @@ type settleWorld struct {
 const (
 	settleBatch = 40               // events of one claim
 	settleEvery = 20 * time.Second // a claim
-	settleTail  = 26 * time.Hour   // for the last repeats and look-ups
+	settleTail  = 13 * time.Hour   // for the last repeats and look-ups
 	settleFew   = 300              // lost answers of a provider, below which their share is left a margin
 	settleTwin  = 100              // every so manieth event of a kind is asked for twice, with two ids and the same text
 )
