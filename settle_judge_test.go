@@ -183,8 +183,8 @@ func (l *settleLine) judgeGroup(group []*settleRow, got int, ids map[string]bool
 			fault(&l.missing, r, "it is lost")
 		case r.State == "sent":
 			sent++
-		case r.State == "failed" && got > 0 && len(group) == 1:
-			fault(&l.wrong, r, "it went out")
+		case r.State == "failed" && !r.MaybeSent && got > 0 && len(group) == 1:
+			fault(&l.wrong, r, "it went out, and it does not say that it may have")
 		}
 		if id := r.plainID(); id != "" {
 			if !ids[id] || mentioned[id] {

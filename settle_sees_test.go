@@ -22,6 +22,7 @@ func TestSettleJudge_SeesEachFault(t *testing.T) {
 		"released, received thrice":   {[]*settleRow{row(released)}, 3, settleLine{blind: 1}},
 		"sent, and nobody got it":     {[]*settleRow{row(nothing)}, 0, settleLine{wrong: 1}},
 		"failed, and somebody got it": {[]*settleRow{row(func(r *settleRow) { r.State, r.MessageID = "failed", "" })}, 1, settleLine{wrong: 1}},
+		"failed, may have been sent":  {[]*settleRow{row(func(r *settleRow) { r.State, r.MessageID, r.MaybeSent = "failed", "", true })}, 1, settleLine{}},
 		"of another's id":             {[]*settleRow{row(func(r *settleRow) { r.MessageID = "id-3" })}, 1, settleLine{wrong: 1}},
 		"never sent":                  {[]*settleRow{row(func(r *settleRow) { r.State, r.MessageID = "claimed", "" })}, 0, settleLine{missing: 1}},
 		"delivered to nobody": {
