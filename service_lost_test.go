@@ -150,6 +150,12 @@ func TestLostAnswer_Nothing(t *testing.T) {
 		if len(list.Notifications) != 1 || list.Notifications[0].ID != r.ID {
 			t.Errorf("listed %+v", list)
 		}
+		var stats struct {
+			Oldest time.Time `json:"oldest_ambiguous_at"`
+		}
+		if w.do(http.MethodGet, "/v1/stats", "", &stats); time.Since(stats.Oldest).Round(time.Hour) != 13*time.Hour {
+			t.Errorf("the oldest unknown waits since %v, at %v", stats.Oldest, time.Now())
+		}
 		w.calls(kind, 1, 1)
 	})
 }
