@@ -81,7 +81,7 @@ type reportText struct {
 // report without a word, or with neither our reference nor a message's id, is about no message: false. Only the body keeps what may be personal; it is bounded, and erased with the message.
 func (w *Words) receipt(t reportText) (ledger.Receipt, bool) {
 	id, number, ours := ledger.ParseReference(t.reference)
-	if ours && messageID(t.messageID) == "" { // what it says is said of other messages in the same words
+	if ours { // what it says is said of other messages in the same words, now and then under the same message's id
 		t.fact = reportKey(t.fact, t.reference)
 	}
 	r := ledger.Receipt{
