@@ -47,16 +47,25 @@ func (a *API) wholeBody(rq *request, limit int64, use func(body []byte) error) e
 	if *kept = body; cap(body) <= int(a.limits.Body) {
 		defer a.bodies.Put(kept)
 	}
+	if err != nil {
+		return unread(r, err)
+	}
+	return use(body)
+}
+
+// unread answers for a body that could not be read to its end.
+func unread(r *http.Request, err error) error {
 	var tooLarge *http.MaxBytesError
+	var refused *refusal
 	switch {
 	case errors.As(err, &tooLarge):
-		drain(r)
-		return refuse(codeTooLarge)
-	case err != nil:
+		refused = refuse(codeTooLarge)
+	case !errors.As(err, &refused):
 		// The caller left or was too slow: a cut connection tells it to repeat, a 4xx would tell it to give up.
 		panic(http.ErrAbortHandler)
 	}
-	return use(body)
+	drain(r)
+	return refused
 }
 
 // maxDrained is how much of a body that is too large is read all the same.

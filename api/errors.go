@@ -19,6 +19,7 @@ var sentinels = []struct {
 	{ledger.ErrNotFound, codeNoNotification},
 	{ledger.ErrNoProvider, codeNoProvider},
 	{ledger.ErrNoReporter, codeNoReceipts},
+	{ledger.ErrUnsigned, codeUnsigned}, // before the kind that it is of
 	{ledger.ErrUnverified, codeUnverified},
 	{ledger.ErrUnreadable, codeUnreadable},
 	{ledger.ErrMayBeSent, codeRoleMissing},

@@ -56,7 +56,7 @@ func TestErrors_StatusAndCode(t *testing.T) {
 		code   string
 	}{
 		{ledger.ErrNotFound, 404, "notification_not_found"}, {ledger.ErrNoProvider, 404, "provider_not_found"}, {ledger.ErrMayBeSent, 403, "role_missing"},
-		{ledger.ErrNoReporter, 404, "receipts_not_taken"}, {ledger.ErrUnverified, 403, "receipts_unverified"}, {ledger.ErrUnreadable, 400, "receipts_unreadable"},
+		{ledger.ErrNoReporter, 404, "receipts_not_taken"}, {ledger.ErrUnverified, 403, "receipts_unverified"}, {ledger.ErrUnsigned, 503, "receipts_unsigned"}, {ledger.ErrUnreadable, 400, "receipts_unreadable"},
 		{ledger.ErrContentGone, 409, "content_gone"}, {ledger.ErrCountDiffers, 409, "count_differs"}, {ledger.ErrPast, 409, "expired_already"},
 		{ledger.ErrNeedAccept, 409, "duplicate_not_accepted"}, {ledger.ErrIfMatch, 428, "if_match_required"}, {ledger.ErrOneState, 400, "invalid_request"},
 		{ledger.ErrOverload, 429, "overload"}, {ledger.ErrUnavailable, 503, "storage_unavailable"}, {ledger.ErrUnknown, 503, "storage_unknown"},

@@ -17,6 +17,7 @@ const (
 	codeNoProvider         = "provider_not_found"
 	codeNoReceipts         = "receipts_not_taken"
 	codeUnverified         = "receipts_unverified"
+	codeUnsigned           = "receipts_unsigned"
 	codeUnreadable         = "receipts_unreadable"
 	codeNoPublicURL        = "public_url_missing"
 	codeMethod             = "method_not_allowed"
@@ -100,6 +101,7 @@ var problemKinds = []problemKind{
 	{codeStorageLow, 503, 30, "The ledger's disk is nearly full", "Nothing was written; repeat the same request once there is space."},
 	{codeClockBehind, 503, 30, "The machine's clock is behind the ledger", "Nothing was written, since send_at and expires_at can't be compared now; repeat the same request once the clock is right, or leave both out."},
 	{codeNoPublicURL, 503, 60, "The public URL is not configured", "Receipts are taken once public_url says where providers reach this service: their signatures are built on it."},
+	{codeUnsigned, 503, 60, "The receipts are not signed", "Nothing was stored; post them again, signed."},
 	{codeNoChannel, 503, 60, "The channel has no provider", "Nothing was written; repeat the same request once the channel is configured."},
 	{codeDraining, 503, 5, "The service is stopping", "Nothing was written; repeat the same request."},
 	{codeRowMoved, 503, 1, "The notification moved meanwhile", "Nothing was written; repeat the same request."},

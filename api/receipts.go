@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
+	"math"
 	"net/http"
 	"strings"
 
@@ -19,15 +21,9 @@ func (a *API) receive(rq *request) error {
 	if a.settings.PublicURL == "" {
 		return refuse(codeNoPublicURL)
 	}
-	if r := rq.Request(); r.ContentLength < 0 || r.ContentLength > a.limits.Body {
-		select {
-		case a.large <- struct{}{}:
-			defer func() { <-a.large }()
-		default:
-			drain(r)
-			return refuse(codeOverload)
-		}
-	}
+	body := &admitted{ReadCloser: rq.Request().Body, free: a.limits.Body, large: a.large}
+	defer body.leave()
+	rq.Request().Body = body
 	err := a.wholeBody(rq, a.limits.Receipts, func(body []byte) error {
 		_, err := a.ledger.Receive(context.WithoutCancel(rq.Request().Context()), rq.Param("provider"), ledger.Posted{
 			URL: a.settings.PublicURL + asItCame(rq.Request()), Header: rq.Request().Header, Body: body, Reference: rq.Param("reference"),
@@ -41,6 +37,38 @@ func (a *API) receive(rq *request) error {
 		a.unsigned.Do(func() { a.log.Warn("receipts refused", "provider", rq.Param("provider"), "error", err) })
 	}
 	return err
+}
+
+// admitted is a body that takes one of the few places for large ones once more of it has come than an ordinary request has. What it
+// announces may never come, and must keep no other out.
+type admitted struct {
+	io.ReadCloser
+	free   int64         // bytes that need no place
+	large  chan struct{} // the places
+	inside bool
+}
+
+// Read implements io.Reader. Where there is no place it says so once, and the rest can be read to be thrown away.
+func (b *admitted) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.free -= int64(n)
+	if b.free >= 0 || b.inside {
+		return n, err
+	}
+	select {
+	case b.large <- struct{}{}:
+		b.inside = true
+		return n, err
+	default:
+		b.free = math.MaxInt64
+		return 0, refuse(codeOverload)
+	}
+}
+
+func (b *admitted) leave() {
+	if b.inside {
+		<-b.large
+	}
 }
 
 // asItCame is the path and the query of a request, byte for byte: providers sign them.

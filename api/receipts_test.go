@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -73,7 +75,7 @@ func TestReceipts_Answers(t *testing.T) {
 		status int
 		code   string
 	}{
-		{ledger.ErrNoReporter, 404, codeNoReceipts}, {ledger.ErrUnverified, 403, codeUnverified}, {ledger.ErrUnreadable, 400, codeUnreadable},
+		{ledger.ErrNoReporter, 404, codeNoReceipts}, {ledger.ErrUnverified, 403, codeUnverified}, {ledger.ErrUnsigned, 503, codeUnsigned}, {ledger.ErrUnreadable, 400, codeUnreadable},
 		{ledger.ErrUnavailable, 503, codeStorageUnavailable}, {ledger.ErrUnknown, 503, codeStorageUnknown}, {ledger.ErrOverload, 429, codeOverload},
 		{io.ErrUnexpectedEOF, 500, codeInternal},
 	} {
@@ -109,6 +111,51 @@ func TestReceipts_LargeBodies(t *testing.T) {
 	}
 	if len(s.posted) != 4 {
 		t.Errorf("%d requests were taken", len(s.posted))
+	}
+}
+
+// A place is for what has come of a body, not for what it announces or may become: slow ones keep nobody out.
+func TestReceipts_SlowBodiesKeepNobodyOut(t *testing.T) {
+	s := newStub()
+	a := New(s, Settings{Keys: testKeys, PublicURL: "https://notify.example.test", Limits: Limits{Body: 1000, Receipts: 3000}}, quiet())
+	server := httptest.NewServer(a.Handler())
+	defer server.Close()
+	post := func(n int) int {
+		body := struct{ io.Reader }{strings.NewReader(strings.Repeat("x", n))} // of no announced length
+		resp, err := http.Post(server.URL+"/v1/receipts/mail", "text/plain", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	for _, head := range []string{"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n", "Content-Length: 2500\r\n\r\nx"} {
+		for range largeAtOnce {
+			c, err := net.Dial("tcp", server.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = c.Close() }()
+			if _, err := io.WriteString(c, "POST /v1/receipts/mail HTTP/1.1\r\nHost: a\r\n"+head); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, c := range []struct{ bytes, status int }{{500, 204}, {1000, 204}, {2500, 204}, {3001, 413}} {
+		if got := post(c.bytes); got != c.status {
+			t.Errorf("%d bytes beside slow ones: %d", c.bytes, got)
+		}
+	}
+	if n := len(a.large); n != 0 {
+		t.Fatalf("%d places are taken", n)
+	}
+	for range largeAtOnce {
+		a.large <- struct{}{}
+	}
+	for _, c := range []struct{ bytes, status int }{{1000, 204}, {1001, 429}, {2500, 429}} {
+		if got := post(c.bytes); got != c.status {
+			t.Errorf("%d bytes while as many as may be are read: %d", c.bytes, got)
+		}
 	}
 }
 

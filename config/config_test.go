@@ -98,3 +98,14 @@ func TestLoad_ZeroConfiguration(t *testing.T) {
 		t.Error("the ladders are not those of the design")
 	}
 }
+
+// Some providers sign the address that they asked for, and clients ask for a host in lower case.
+func TestPublicURL_IsWrittenAsItIsAskedFor(t *testing.T) {
+	for given, want := range map[string]string{
+		"HTTPS://Notify.Example.test/Send/Once/": "https://notify.example.test/Send/Once", "https://NOTIFY.example.test:8443": "https://notify.example.test:8443",
+	} {
+		if got := plainOrigin(strings.TrimRight(given, "/")); got != want {
+			t.Errorf("%s is %s, want %s", given, got, want)
+		}
+	}
+}

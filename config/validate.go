@@ -49,7 +49,7 @@ type checker struct {
 // validate checks ranges and how settings fit together, and brings texts into one form.
 func (c *Config) validate(found *faults) {
 	v := checker{c, found}
-	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
+	c.PublicURL = plainOrigin(strings.TrimRight(c.PublicURL, "/"))
 	for i := range c.Auth.Keys {
 		c.Auth.Keys[i].SHA256 = strings.ToLower(c.Auth.Keys[i].SHA256)
 	}
@@ -186,3 +186,15 @@ func isHash(s string) bool {
 
 // hasControl reports whether a text would break a line or a terminal.
 func hasControl(s string) bool { return strings.IndexFunc(s, unicode.IsControl) >= 0 }
+
+// plainOrigin writes scheme and host of a URL in lower case, as clients do that ask for it: some providers sign it as asked for.
+func plainOrigin(address string) string {
+	if scheme, rest, ok := strings.Cut(address, "://"); ok {
+		host, path, more := strings.Cut(rest, "/")
+		address = strings.ToLower(scheme) + "://" + strings.ToLower(host)
+		if more {
+			address += "/" + path
+		}
+	}
+	return address
+}

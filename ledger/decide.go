@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -38,11 +37,11 @@ func decideClose(in closing, f CloseFacts) Change {
 			c.Reason = ReasonMessageIDShared
 		}
 		if i := slices.IndexFunc(f.Proven, func(number int) bool { return number < in.attempt.Number }); i >= 0 && !in.again {
-			c.Settlement = &Settlement{At: c.At, Action: CauseProof, From: StateSent, To: StateSent, Actor: actorSelf,
-				Evidence: fmt.Appendf(nil, `{"attempt":%d,"duplicate":true}`, f.Proven[i])}
+			c.Settlement = duplicateProven(c.At, f.Proven[i])
 		}
 	case len(f.Proven) > 0:
 		c.sent(in.messageID(f), ReasonProof)
+		c.Settlement = f.Twice(c.At)
 	case in.attempt.Kind == KindRepeat:
 		c.unknown(repeatReason(in.result.Outcome), in.unknownAction, in.unknownDue)
 		c.Deferrals = in.row.Deferrals + 1

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -11,8 +12,9 @@ import (
 
 // Why receipts are refused. The api package turns them into statuses.
 var (
-	ErrUnverified = errors.New("the receipt's signature, its time or the secret for it is missing or wrong") // 403
-	ErrUnreadable = errors.New("the receipt is signed, but its body cannot be read")                         // 400
+	ErrUnverified = errors.New("the receipt's signature, its time or the secret for it is missing or wrong")           // 403
+	ErrUnsigned   = fmt.Errorf("%w: it has none at all, and its provider signs it when it posts again", ErrUnverified) // 503
+	ErrUnreadable = errors.New("the receipt is signed, but its body cannot be read")                                   // 400
 )
 
 // Posted is a request of a provider to its receipts route, as it came.
@@ -30,7 +32,7 @@ type Reporter interface {
 	TakesReceipts() bool
 
 	// Receipts verifies a request over its bytes as they came and reads what it reports; pure. ErrUnverified: no secret is
-	// configured, or signature or time are wrong. ErrUnreadable: the signature is right and the body is no report at all; a part
+	// configured, or signature or time are wrong; ErrUnsigned instead: nothing is wrong but that its provider left the signature out. ErrUnreadable: the signature is right and the body is no report at all; a part
 	// that cannot be read or used beside good ones is left out. Provider and ArrivedAt are set by the ledger.
 	Receipts(p Posted) ([]Receipt, error)
 }

@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"time"
 )
 
 // Prove takes a verified report about an attempt: a receipt, a look-up by our own reference, or a late answer. It shows that the
@@ -85,19 +87,11 @@ func (f *ProofFacts) second(sameMessage bool) bool {
 	if sameMessage {
 		return false
 	}
-	handing := make(map[int]int, len(f.Attempts)) // by number of attempt
+	handing := handings(f.Attempts, f.ByReference)
 	proven := map[int]bool{}
-	last := 0
-	for i, a := range f.Attempts {
-		if a.Kind == KindSend {
-			last = a.Number
-			if first := slices.IndexFunc(f.Attempts[:i], a.sameRequest); f.ByReference && first >= 0 {
-				last = handing[f.Attempts[first].Number]
-			}
-		}
-		handing[a.Number] = last
+	for _, a := range f.Attempts {
 		if !a.Open() && a.Outcome == Accepted {
-			proven[last] = true
+			proven[handing[a.Number]] = true
 		}
 	}
 	for _, number := range f.Proven {
@@ -105,4 +99,38 @@ func (f *ProofFacts) second(sameMessage bool) bool {
 	}
 	mine := handing[f.Number]
 	return !proven[mine] && len(proven) > 0
+}
+
+// handings gives each attempt the number of the one that began its handing. With bytesAlike, attempts that sent the same bytes are
+// one handing as well.
+func handings(attempts []Attempt, bytesAlike bool) map[int]int {
+	handing := make(map[int]int, len(attempts))
+	last := 0
+	for i, a := range attempts {
+		if a.Kind == KindSend {
+			last = a.Number
+			if first := slices.IndexFunc(attempts[:i], a.sameRequest); bytesAlike && first >= 0 {
+				last = handing[attempts[first].Number]
+			}
+		}
+		handing[a.Number] = last
+	}
+	return handing
+}
+
+// Twice is the settlement of a second message, where receipts that waited for the end of an attempt prove two; nil: they prove one.
+func (f *CloseFacts) Twice(at time.Time) *Settlement {
+	handing := handings(f.Attempts, true)
+	for _, number := range f.Proven {
+		if handing[number] != handing[f.Proven[0]] {
+			return duplicateProven(at, number)
+		}
+	}
+	return nil
+}
+
+// duplicateProven is the settlement of a sent row that notes a second message: an attempt that was proven beside another.
+func duplicateProven(at time.Time, number int) *Settlement {
+	return &Settlement{At: at, Action: CauseProof, From: StateSent, To: StateSent, Actor: actorSelf,
+		Evidence: fmt.Appendf(nil, `{"attempt":%d,"duplicate":true}`, number)}
 }

@@ -155,10 +155,11 @@ type Closing struct {
 
 // CloseFacts are what a decision about a closed attempt depends on besides its result.
 type CloseFacts struct {
-	Proven    []int    // numbers of the row's attempts, this one included, that stored receipts prove
-	Shared    bool     // one of the message ids belongs to another row
-	Highest   Delivery // of the receipts that are stored
-	MessageID string   // that they brought
+	Proven    []int     // numbers of the row's attempts, this one included, that stored receipts prove
+	Attempts  []Attempt // of the row, in order; empty where receipts prove one at most
+	Shared    bool      // one of the message ids belongs to another row
+	Highest   Delivery  // of the receipts that are stored
+	MessageID string    // that they brought
 }
 
 // ProofFacts are what a decision about a proof depends on besides the row.

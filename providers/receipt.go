@@ -80,12 +80,15 @@ type reportText struct {
 // receipt makes a receipt of a report under the provider's id of it, or else under what it says, which has a key in any case. A
 // report without a word, or with neither our reference nor a message's id, is about no message: false. Only the body keeps what may be personal; it is bounded, and erased with the message.
 func (w *Words) receipt(t reportText) (ledger.Receipt, bool) {
+	id, number, ours := ledger.ParseReference(t.reference)
+	if ours { // what it says is said of other messages in the same words, now and then under the same message's id
+		t.fact = reportKey(t.fact, t.reference)
+	}
 	r := ledger.Receipt{
 		EventKey: cmp.Or(eventKey(t.event), t.fact), FactKey: t.fact,
 		MessageID: messageID(t.messageID), Kind: reportWord(t.word), Delivery: w.delivery(t.word), Code: plainCode(t.code),
 		ProviderAt: t.at, Body: t.body[:min(len(t.body), ledger.MaxAnswerBytes)],
 	}
-	id, number, ours := ledger.ParseReference(t.reference)
 	if ours {
 		r.ID, r.Number = id, number
 	}

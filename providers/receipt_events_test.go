@@ -216,3 +216,24 @@ func TestReceipts_UnreadableBodies(t *testing.T) {
 		}
 	})
 }
+
+// Reports of two messages in the same words are two, also where the provider leaves the message's id out or gives both the same one:
+// our reference tells them apart.
+func TestReceipts_TheSameWordsAboutTwoMessages(t *testing.T) {
+	eachPoster(t, func(t *testing.T, p poster) {
+		for _, id := range []string{"", p.good.id} {
+			a, facts := p.make(t, true), map[string]int{}
+			for number := 1; number <= 2; number++ {
+				for range 2 {
+					r := report{fmt.Sprintf("%s-%d", testRow, number), id, p.good.word}
+					for _, got := range taken(t, a, p.post(r, testTime)) {
+						facts[got.FactKey]++
+					}
+				}
+			}
+			if len(facts) != 2 && (id != "" || len(facts) != 0) { // some types make nothing of a report without an id
+				t.Errorf("two messages %q, reported twice each: %v", id, facts)
+			}
+		}
+	})
+}

@@ -3,6 +3,7 @@ package providers
 import (
 	"crypto"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -201,6 +202,14 @@ func TestVonageReceipts_Tokens(t *testing.T) {
 	unsigned := post("")
 	unsigned.Header = http.Header{}
 	refuses(t, a, unsigned, "unsigned, as Vonage may post after a fault of its own")
+	if _, err := a.Receipts(unsigned); !errors.Is(err, ledger.ErrUnsigned) {
+		t.Errorf("%v: Vonage would not post it again", err)
+	}
+	for why, r := range map[string]ledger.Posted{"signed wrongly": post("Bearer x"), "empty": post("")} {
+		if _, err := a.Receipts(r); errors.Is(err, ledger.ErrUnsigned) {
+			t.Errorf("%s: it would be posted again for ever", why)
+		}
+	}
 }
 
 func TestResendReceipts_Signatures(t *testing.T) {

@@ -77,3 +77,17 @@ func TestReceipts_OneWayToWrite(t *testing.T) {
 		}
 	}
 }
+
+// Whoever posts is known only once the parameters are signed for: what no receipt is as large as is refused unread.
+func TestVonageReceipts_LargeOnesAreNotRead(t *testing.T) {
+	a := makeVonage("sms")(t, true)
+	names, pairs := fmt.Appendf(nil, `{"timestamp":"%d","sig":"00"`, testTime.Unix()), fmt.Appendf(nil, "timestamp=%d&sig=00", testTime.Unix())
+	for i := range 50_000 {
+		names, pairs = fmt.Appendf(names, `,"%x":1`, i), fmt.Appendf(pairs, "&%x=", i)
+	}
+	for _, body := range [][]byte{append(names, '}'), pairs, bytes.Repeat([]byte("["), 1<<20)} {
+		if n := testing.AllocsPerRun(1, func() { _, _ = a.Receipts(ledger.Posted{Body: body, At: testTime}) }); n > 20 {
+			t.Errorf("%.0f allocations for %d bytes that nobody signed", n, len(body))
+		}
+	}
+}

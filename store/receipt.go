@@ -83,14 +83,19 @@ func (t *tx) prove(r ledger.Receipt, decide decideProof) (p ledger.Proved, err e
 }
 
 // keepReceipt stores a receipt unless it, or one with the same fact, is stored: 0 then. One that was stored without a row and
-// has one now is given to it, and counts as new.
+// has one now is given to it, and counts as new. An event's id that came with another message's before is no event's id.
 func (t *tx) keepReceipt(r *ledger.Receipt, m match) (id int64, err error) {
 	var owner int64
-	stored, err := t.row(`SELECT id, notification FROM receipts WHERE provider = $1 AND event_key = $2
- UNION ALL SELECT id, notification FROM receipts WHERE provider = $1 AND fact_key = $3 LIMIT 1`,
-		[]any{r.Provider, r.EventKey, r.FactKey}, toInt[int64]{&id}, toInt[int64]{&owner})
+	var messageID string
+	stored, err := t.row(`SELECT id, notification, coalesce(message_id, '') FROM receipts WHERE provider = $1 AND event_key = $2
+ UNION ALL SELECT id, notification, coalesce(message_id, '') FROM receipts WHERE provider = $1 AND fact_key = $3 LIMIT 1`,
+		[]any{r.Provider, r.EventKey, r.FactKey}, toInt[int64]{&id}, toInt[int64]{&owner}, &messageID)
 	if err != nil {
 		return 0, err
+	}
+	if stored && messageID != r.MessageID && r.EventKey != r.FactKey {
+		r.EventKey = r.FactKey
+		return t.keepReceipt(r, m)
 	}
 	var row, attempt any // NULL: no row is known yet
 	if m.row.Seq != 0 {

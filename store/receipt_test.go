@@ -34,3 +34,35 @@ func TestReceipts_FactsDoNotGrowWithTheRow(t *testing.T) {
 		t.Fatalf("matched %v, %v: %+v", matched, err, told)
 	}
 }
+
+// An event's id that a provider uses for two messages tells neither: no report becomes another's, and none is lost.
+func TestReceipts_OneEventIDForTwoMessages(t *testing.T) {
+	for _, matched := range []bool{false, true} {
+		s := opened(t, created(t))
+		first, second := ambiguousRow(t, s, 1), ambiguousRow(t, s, 2)
+		report := func(n ledger.Notification, id string) ledger.Receipt {
+			return with(about(n, 1, ledger.Delivered), func(r *ledger.Receipt) { r.EventKey, r.FactKey, r.MessageID = "event", "fact of "+id, id })
+		}
+		stray := report(first, "SM1")
+		if !matched {
+			stray.ID, stray.Number = ledger.Receipt{}.ID, 0
+		}
+		var told ledger.ProofFacts
+		for range 2 {
+			if _, found, err := prove(s, stray, proves(&told)); err != nil || found != matched {
+				t.Fatalf("found %v, %v", found, err)
+			}
+			if _, found, err := prove(s, report(second, "SM2"), proves(&told)); err != nil || !found {
+				t.Fatalf("found %v, %v", found, err)
+			}
+		}
+		rec, err := s.Get(t.Context(), second.ID)
+		if err != nil || rec.State != ledger.StateSent || len(rec.Receipts) != 1 || rec.Receipts[0].MessageID != "SM2" {
+			t.Errorf("%v %s %+v", err, rec.State, rec.Receipts)
+		}
+		st, err := s.Stats(t.Context())
+		if err != nil || st.Receipts != 2 || st.Unmatched != map[bool]int64{false: 1}[matched] {
+			t.Errorf("%v %+v", err, st)
+		}
+	}
+}

@@ -147,8 +147,17 @@ func (t *tx) lateProof(n ledger.Notification, at time.Time) error {
 		}
 	}
 	c.Settlement = &ledger.Settlement{At: at, Action: ledger.CauseProof, From: n.State, To: c.State, Actor: "provider:" + provider}
-	if _, err := t.change(n, c); err != nil {
+	if n, err = t.change(n, c); err != nil {
 		return err
+	}
+	var facts ledger.CloseFacts
+	if err := t.proven(n.Seq, &facts); err != nil {
+		return err
+	}
+	if c.Settlement = facts.Twice(at); c.Settlement != nil {
+		if _, err := t.change(n, c); err != nil {
+			return err
+		}
 	}
 	return t.dropRequests(n.Seq)
 }

@@ -175,8 +175,7 @@ func (t *tx) evidence(n *ledger.Notification, a *ledger.Attempt, ids []string) (
 	if proofs+waiting == 0 {
 		return f, nil
 	}
-	rows, err := t.query("SELECT DISTINCT number FROM receipts WHERE notification = $1 ORDER BY number", a.Seq)
-	if f.Proven, err = collect(rows, err, func(n *int) []any { return []any{toInt[int]{n}} }); err != nil {
+	if err := t.proven(a.Seq, &f); err != nil {
 		return f, err
 	}
 	if f.MessageID, err = broughtID(t, a.Seq, a.Number); err != nil {
@@ -184,6 +183,18 @@ func (t *tx) evidence(n *ledger.Notification, a *ledger.Attempt, ids []string) (
 	}
 	f.Highest, err = highest(t, a.Seq)
 	return f, err
+}
+
+// proven reads which attempts receipts prove, and where those are several the attempts too.
+func (t *tx) proven(seq int64, f *ledger.CloseFacts) error {
+	rows, err := t.query("SELECT DISTINCT number FROM receipts WHERE notification = $1 ORDER BY number", seq)
+	f.Proven, err = collect(rows, err, func(n *int) []any { return []any{toInt[int]{n}} })
+	if err != nil || len(f.Proven) < 2 {
+		return err
+	}
+	attempts, err := pieces(t, attemptsOf, seq, seq, attemptTargets)
+	f.Attempts = attempts[seq]
+	return err
 }
 
 // noteMessageID keeps an id that its attempt does not have.

@@ -92,6 +92,7 @@ func (m *Model) Ended(h *Handing, a Answer, now time.Time) error {
 		r.State, r.Reason, r.MaybeSent = "sent", "proof", false
 		r.Moves++
 		m.Taken["sending proof"]++
+		r.twice(now)
 		return nil
 	case at.Kind == "repeat":
 		err := m.move(r, "repeat_ended")
@@ -163,6 +164,19 @@ func (r *Row) provenBefore(number int) bool {
 		}
 	}
 	return false
+}
+
+// twice notes a second message, where the proofs that waited for the end of an attempt are of two.
+func (r *Row) twice(now time.Time) {
+	proven := map[int]bool{}
+	for n := range r.Proofs {
+		proven[r.handing(n)] = true
+	}
+	if len(proven) > 1 {
+		r.Twice++
+		r.Moves++
+		r.settled("proof", r.State, false, now)
+	}
 }
 
 // deliveries in rising order: the highest that ever came wins.

@@ -196,6 +196,7 @@ func (m *Model) reopened(by string, now time.Time) error {
 			r.Reason = "proof"
 			r.settled("proof", "ambiguous", false, now)
 			r.delivered()
+			r.twice(now)
 		}
 	}
 	return nil
