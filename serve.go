@@ -30,11 +30,6 @@ type service struct {
 	ln     net.Listener
 }
 
-// ballastBytes are never touched, so they take no memory; but Go counts them as living, and collects when the heap is twice what
-// lives. What really lives is small, some 10 to 20 MB, and would be collected dozens of times a second under load. A large heap is
-// collected as ever.
-const ballastBytes = 16 << 20
-
 // serve runs the service until ctx is done and everything in flight has ended.
 func serve(ctx context.Context, c config.Config) error {
 	ballast := make([]byte, ballastBytes)
@@ -105,16 +100,17 @@ func (s *service) run(ctx context.Context) error {
 	defer cancel()
 	s.log.Info("listening", "address", s.ln.Addr().String())
 	var loop, door error
-	var both sync.WaitGroup
-	both.Go(func() {
+	var all sync.WaitGroup
+	all.Go(func() { giveBack(ctx) })
+	all.Go(func() {
 		defer cancel() // neither goes on without the other
 		loop = s.ledger.Run(ctx)
 	})
-	both.Go(func() {
+	all.Go(func() {
 		defer cancel()
 		door = s.api.Serve(ctx, s.ln)
 	})
-	both.Wait()
+	all.Wait()
 	s.ln = nil // Serve closed it
 	err := errors.Join(loop, door, s.close())
 	s.log.Info("stopped")

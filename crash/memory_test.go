@@ -1,0 +1,55 @@
+package crash
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sendonce/fake"
+)
+
+// Keeps out a service that holds on to the memory of its last load for hours.
+func TestMemory_IsGivenBackAfterALoad(t *testing.T) {
+	if *raceBinary {
+		t.Skip("the race detector keeps memory of its own")
+	}
+	t.Parallel()
+	const batches, each, most = 20, 500, 44 << 10 // KiB: 35 MB are seen, and 58 MB where nothing is given back
+	p := newPlace(t, fake.Options{WellBehaved: true})
+	s := p.start()
+	for b := range batches {
+		bodies := make([]json.RawMessage, each)
+		for i := range bodies {
+			bodies[i] = smsBody(fmt.Sprint("evt-", b, "-", i), "+14155550101", fmt.Sprint("tok_", b, "_", i))
+		}
+		if _, status, err := s.api.batch(context.Background(), bodies); err != nil || status != 200 {
+			t.Fatalf("batch %d: status %d: %v", b, status, err)
+		}
+	}
+	s.idle()
+	loaded := s.ownMemory()
+	eventually(t, "the memory is given back", func() bool { return s.ownMemory() < most })
+	t.Logf("%d KiB after %d events, %d KiB once it was quiet", loaded, batches*each, s.ownMemory())
+	s.stop(patience)
+	p.check()
+}
+
+// ownMemory is what the process has in memory beside its program file, in KiB.
+func (s *service) ownMemory() int {
+	s.t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "RssAnon:")
+	size, _, _ := strings.Cut(rest, " kB")
+	n, err := strconv.Atoi(strings.TrimSpace(size))
+	if err != nil {
+		s.t.Fatalf("RssAnon in %s: %v", status, err)
+	}
+	return n
+}
