@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -20,14 +21,15 @@ const (
 )
 
 // lookQueue is what one provider is to be asked about. One worker asks, so that an outage of the provider is not followed by one
-// request for each message of it.
+// request for each message of it. A look that fails goes behind those that wait, and the next one is about one row: what is wrong
+// with one of them keeps no other from being found.
 type lookQueue struct {
 	mu       sync.Mutex
 	list     []look
 	queued   map[int64]bool // by Seq, those at work included
 	working  bool
 	rest     time.Time // no look before: one failed
-	failures int
+	failures int       // in a row
 }
 
 // lookUps are the look-ups of an outlet's provider.
@@ -60,7 +62,7 @@ func (l *Ledger) startLook(work context.Context, n Notification) (bool, error) {
 	if err := l.wait(n, l.repeatWait(n.Deferrals), u); err != nil {
 		return false, err
 	}
-	if o.lookWorker() {
+	if o.lookWorker(now) {
 		l.flight.Go(func() { l.workLooks(work, o) })
 	}
 	return true, nil
@@ -82,7 +84,12 @@ func (o *outlet) queueLook(i look, now time.Time, paused bool) time.Duration {
 	switch {
 	case paused:
 		return lookRestMax / 6
-	case now.Before(q.rest), q.queued[i.row.Seq], len(q.list) >= lookRoom:
+	case q.queued[i.row.Seq]: // as it is now, in its old place
+		if at := slices.IndexFunc(q.list, func(old look) bool { return old.row.Seq == i.row.Seq }); at >= 0 {
+			q.list[at] = i
+		}
+		return lease
+	case len(q.list) >= lookRoom:
 		return lease
 	}
 	q.queued[i.row.Seq] = true
@@ -91,30 +98,39 @@ func (o *outlet) queueLook(i look, now time.Time, paused bool) time.Duration {
 }
 
 // lookWorker reports whether a worker is to be started.
-func (o *outlet) lookWorker() bool {
-	o.looks.mu.Lock()
-	defer o.looks.mu.Unlock()
-	if o.looks.working || len(o.looks.list) == 0 {
+func (o *outlet) lookWorker(now time.Time) bool {
+	q := &o.looks
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.working || len(q.list) == 0 || now.Before(q.rest) {
 		return false
 	}
-	o.looks.working = true
+	q.working = true
 	return true
 }
 
 // nextLooks takes the first look and all that go together with it; none: the worker ends.
-func (o *outlet) nextLooks(f Finder) (group []look) {
+func (o *outlet) nextLooks(f Finder, now time.Time) (group []look) {
 	q := &o.looks
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var rest []look
+	most := lookTogether
+	switch {
+	case now.Before(q.rest):
+		q.working = false
+		return nil
+	case q.failures > 0:
+		most = 1
+	}
+	var others []look
 	for _, i := range q.list {
-		if len(group) == 0 || len(group) < lookTogether && f.Together(group[0].search, i.search) {
+		if len(group) == 0 || len(group) < most && f.Together(group[0].search, i.search) {
 			group = append(group, i)
 		} else {
-			rest = append(rest, i)
+			others = append(others, i)
 		}
 	}
-	q.list, q.working = rest, len(group) > 0
+	q.list, q.working = others, len(group) > 0
 	return group
 }
 
@@ -122,12 +138,12 @@ func (o *outlet) nextLooks(f Finder) (group []look) {
 func (l *Ledger) workLooks(work context.Context, o *outlet) {
 	f := o.provider.(Finder)
 	for {
-		group := o.nextLooks(f)
+		group := o.nextLooks(f, l.clock.now())
 		if len(group) == 0 {
 			return
 		}
 		if l.draining.Load() || work.Err() != nil {
-			o.dropLooks(group, time.Time{})
+			o.lookedAt(group)
 			continue
 		}
 		answer, err := l.find(work, f, group)
@@ -138,12 +154,8 @@ func (l *Ledger) workLooks(work context.Context, o *outlet) {
 			l.lookFailed(o, group, err)
 			continue
 		}
-		o.looks.mu.Lock()
-		o.looks.failures = 0
-		for _, i := range group {
-			delete(o.looks.queued, i.row.Seq)
-		}
-		o.looks.mu.Unlock()
+		o.looks.succeeded()
+		o.lookedAt(group)
 		sleep(work, nil, lookPause)
 	}
 }
@@ -168,8 +180,8 @@ func (l *Ledger) find(work context.Context, f Finder, group []look) (answer Look
 	return answer, err
 }
 
-// lookFailed lets the provider rest. What waits is dropped: its rows come again by themselves. The gate stays as it is, since
-// what reads may fail where sending works, and the other way round.
+// lookFailed lets the provider rest. The rows come again by themselves. The gate stays as it is, since what reads may fail where
+// sending works, and the other way round.
 func (l *Ledger) lookFailed(o *outlet, group []look, cause error) {
 	var failed *LookUpError
 	var fault Fault
@@ -177,25 +189,32 @@ func (l *Ledger) lookFailed(o *outlet, group []look, cause error) {
 	if errors.As(cause, &failed) {
 		fault, after = failed.Fault, failed.RetryAfter
 	}
-	o.looks.mu.Lock()
-	wait := min(lookRestMin<<min(o.looks.failures, 10), lookRestMax)
-	o.looks.failures++
-	o.looks.mu.Unlock()
-	wait = max(wait, min(after, lookRestMax))
+	wait := o.looks.failed(l.clock.now(), after)
 	l.troubles.Tell("look-up", "provider", o.name, "fault", fault, "error", cause, "again_in", wait)
-	o.dropLooks(group, l.clock.now().Add(wait))
+	o.lookedAt(group)
 }
 
-// dropLooks forgets what was to be asked.
-func (o *outlet) dropLooks(group []look, rest time.Time) {
-	q := &o.looks
+// failed sets when the next look may be made, and returns how long that is.
+func (q *lookQueue) failed(now time.Time, after time.Duration) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, i := range append(q.list, group...) {
-		delete(q.queued, i.row.Seq)
-	}
-	q.list = nil
-	if !rest.IsZero() {
-		q.rest = rest
+	wait := max(min(lookRestMin<<min(q.failures, 10), lookRestMax), min(after, lookRestMax))
+	q.failures++
+	q.rest = now.Add(wait)
+	return wait
+}
+
+func (q *lookQueue) succeeded() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.failures = 0
+}
+
+// lookedAt ends the work on looks, whatever came of them.
+func (o *outlet) lookedAt(group []look) {
+	o.looks.mu.Lock()
+	defer o.looks.mu.Unlock()
+	for _, i := range group {
+		delete(o.looks.queued, i.row.Seq)
 	}
 }
