@@ -36,7 +36,7 @@ type Mismatch struct {
 type Reconciled struct {
 	Listed   int64 // messages of the provider in that time
 	Attempts int64 // accepted or unknown ones of the ledger in that time
-	NotYet   int64 // sent rows that are too young to be in the list
+	NotYet   int64 // rows that are too young: sent ones to be in the list, others to have their answer
 	Unasked  int64 // messages whose reference was not asked for: there were too many
 }
 

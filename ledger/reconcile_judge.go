@@ -26,7 +26,7 @@ type ours struct {
 type ourAttempt struct {
 	number  int
 	started time.Time
-	ended   time.Time // zero: it runs
+	ended   time.Time
 	outcome Outcome
 }
 
@@ -54,9 +54,11 @@ func (row *ours) add(a *Attempt) {
 	if a.MessageID != "" && !slices.Contains(row.ids[a.Number], a.MessageID) {
 		row.ids[a.Number] = append(row.ids[a.Number], a.MessageID)
 	}
-	if !a.Open() {
-		row.attempts = append(row.attempts, ourAttempt{number: a.Number, started: a.StartedAt, ended: a.EndedAt, outcome: a.Outcome})
+	one := ourAttempt{number: a.Number, started: a.StartedAt, ended: a.EndedAt, outcome: a.Outcome}
+	if a.Open() { // it runs, or its process was killed: what it sent may be there
+		one.ended, one.outcome = a.StartedAt.Add(lookAfter), Ambiguous
 	}
+	row.attempts = append(row.attempts, one)
 }
 
 func (row *ours) reference(number int) string { return row.id.String() + "-" + strconv.Itoa(number) }
@@ -114,6 +116,10 @@ func (c *comparison) report() {
 		found := Mismatch{Kind: UnknownHere, MessageIDs: []string{m.MessageID}, Recipient: m.Recipient, At: m.At, Detail: "no row has this message (" + m.Status + ")"}
 		if a := nearest(lost, m); a != nil {
 			a.guessed, found.ID = true, a.row.id
+			if c.running(a.row, a.attempt.number) {
+				c.count.NotYet++
+				continue
+			}
 			found.Detail = fmt.Sprintf("perhaps attempt %d of this row, whose answer was lost: same recipient, same time (%s)", a.attempt.number, m.Status)
 		}
 		c.Found(found)
@@ -141,11 +147,21 @@ func (c *comparison) judge(row *ours) {
 		found.Kind, found.Detail = TwiceThere, fmt.Sprintf("the provider has %d messages of this row", n)
 		c.Found(found)
 	}
-	if row.state != StateSent {
+	switch {
+	case row.state == StateSent:
+	case c.running(row, first.number):
+		c.count.NotYet++
+	default:
 		found.Kind = UnsettledHere
 		found.Detail = fmt.Sprintf("the row is %s, and the provider has attempt %d (%s)", row.state, first.number, first.Status)
 		c.Found(found)
 	}
+}
+
+// running reports whether an attempt is open, and too young to be one whose process was killed.
+func (c *comparison) running(row *ours, number int) bool {
+	i := slices.IndexFunc(row.attempts, func(a ourAttempt) bool { return a.number == number })
+	return i >= 0 && i == len(row.attempts)-1 && row.state == StateSending && c.young(row.attempts[i])
 }
 
 // judgeAbsent tells of a sent row that the provider has nothing of, unless it may be too young to be listed.
