@@ -26,11 +26,17 @@ var (
 // askList asks a lister over real HTTP. It waits for nothing, and notes what it would have waited for.
 func askList(t *testing.T, settings Settings, answer http.HandlerFunc) (list []ledger.Listed, waits []time.Duration, err error) {
 	t.Helper()
+	return askListAt(t, settings, testTime, answer)
+}
+
+// askListAt asks at a time.
+func askListAt(t *testing.T, settings Settings, now time.Time, answer http.HandlerFunc) (list []ledger.Listed, waits []time.Duration, err error) {
+	t.Helper()
 	s := httptest.NewServer(answer)
 	defer s.Close()
 	l := build(t, settings, Common{BaseURL: s.URL}).(ledger.Lister)
 	err = l.List(t.Context(), ledger.ListQuery{
-		From: listFrom, Until: listUntil, Now: func() time.Time { return testTime },
+		From: listFrom, Until: listUntil, Now: func() time.Time { return now },
 		Visit: func(m ledger.Listed) error { list = append(list, m); return nil },
 		Wait:  func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil },
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,8 +53,15 @@ func (p *twilio) Holds(ctx context.Context, q ledger.ListQuery, messageID string
 	return true, nil
 }
 
-// List implements ledger.Lister: the message list by time of sending, page by page.
+// List implements ledger.Lister: the message list by time of sending, page by page. What was made in that time and left later is
+// listed too: it may wait there for as long as its validity. What waits yet is not.
 func (p *twilio) List(ctx context.Context, q ledger.ListQuery) error {
+	made, now := q.Until, q.Now().Truncate(time.Second)
+	if left := made.Add(twilioValidity); left.Before(now) {
+		q.Until = left
+	} else if made.Before(now) {
+		q.Until = now
+	}
 	l := p.listing(q)
 	host, _, _ := strings.Cut(p.url, "/2010-04-01/")
 	return l.days(func(from, until time.Time) error {
@@ -70,6 +78,7 @@ func (p *twilio) List(ctx context.Context, q ledger.ListQuery) error {
 			if err != nil {
 				return err
 			}
+			list = slices.DeleteFunc(list, func(m ledger.Listed) bool { return !m.At.Before(made) })
 			if err := l.visit(list); err != nil {
 				return err
 			}
