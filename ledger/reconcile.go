@@ -122,6 +122,11 @@ func (c *comparison) list(ctx context.Context) error {
 	})
 }
 
+// reaches reports whether an attempt may have made a message of the time in question.
+func (c *comparison) reaches(a ourAttempt) bool {
+	return !a.ended.Add(lookAfter).Before(c.From) && a.started.Add(-lookBefore).Before(c.Until)
+}
+
 func (c *comparison) within(t time.Time) bool { return !t.Before(c.From) && t.Before(c.Until) }
 
 // match finds the listed messages of a row, by their ids and by our reference, and keeps rows that have any or should.
@@ -145,8 +150,11 @@ func (c *comparison) match(rec *Record) {
 		for _, m := range c.byReference[row.reference(a.number)] {
 			row.take(m, a.number, false)
 		}
-		if c.within(a.started) && (a.outcome == Accepted || a.outcome == Ambiguous) {
-			concerned = true
+		if a.outcome != Accepted && a.outcome != Ambiguous {
+			continue
+		}
+		concerned = concerned || c.reaches(a)
+		if c.within(a.started) {
 			c.count.Attempts++
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -105,6 +104,7 @@ func (row *ours) messages() (n int) {
 
 // report judges every row and every message.
 func (c *comparison) report() {
+	c.placeUnnamed()
 	for _, row := range c.sorted {
 		c.judge(row)
 	}
@@ -190,45 +190,4 @@ func (c *comparison) judgeAbsent(row *ours) {
 			Detail: fmt.Sprintf("the row is sent by attempt %d (%s), and the provider lists no message of it", a.number, a.outcome),
 		})
 	}
-}
-
-// content reports whether a message that nothing accounts for may be an attempt's.
-func (c *comparison) content(row *ours, a ourAttempt) bool {
-	return slices.ContainsFunc(c.order, func(m *listed) bool { return m.row == nil && row.mayBe(m, a) })
-}
-
-// lostAttempt is an attempt that may have sent a message which nothing accounts for.
-type lostAttempt struct {
-	row     *ours
-	attempt ourAttempt
-	guessed bool // a message was said to be perhaps its
-}
-
-// lostAttempts are the attempts without an answer that no message is known to be of.
-func (c *comparison) lostAttempts() (list []*lostAttempt) {
-	for _, row := range c.sorted {
-		for _, a := range row.attempts {
-			if a.outcome == Ambiguous && !slices.ContainsFunc(row.found, func(t takenMessage) bool { return t.number == a.number }) {
-				list = append(list, &lostAttempt{row: row, attempt: a})
-			}
-		}
-	}
-	return list
-}
-
-// nearest finds the attempt that a message may be of: the nearest in time that no other message was said of; nil: none.
-func nearest(list []*lostAttempt, m *listed) (best *lostAttempt) {
-	for _, a := range list {
-		if !a.guessed && a.row.mayBe(m, a.attempt) &&
-			(best == nil || m.At.Sub(a.attempt.started).Abs() < m.At.Sub(best.attempt.started).Abs()) {
-			best = a
-		}
-	}
-	return best
-}
-
-// mayBe compares recipient and time.
-func (row *ours) mayBe(m *listed, a ourAttempt) bool {
-	return !m.foreign && !m.At.Before(a.started.Add(-lookBefore)) && !m.At.After(a.ended.Add(lookAfter)) &&
-		(strings.EqualFold(m.Recipient, row.recipientKey) || strings.EqualFold(m.Recipient, row.recipient))
 }
