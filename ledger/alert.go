@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -136,9 +137,18 @@ func (l *Ledger) tellWaiting(ctx context.Context, start time.Time) {
 // add counts a subject.
 func (a *Alert) add(s Subject) { a.merge(Alert{Count: 1, Subjects: []Subject{s}}) }
 
-// merge counts what another alert of the same kind is about.
+// merge counts what another alert of the same kind is about. A gate that closes again and again is named once, as it closed last: it
+// leaves no other unnamed.
 func (a *Alert) merge(b Alert) {
 	a.Count += b.Count
 	a.AtLeast = a.AtLeast || b.AtLeast
-	a.Subjects = append(a.Subjects, b.Subjects[:min(len(b.Subjects), MaxSubjects-len(a.Subjects))]...)
+	for _, s := range b.Subjects {
+		named := slices.IndexFunc(a.Subjects, func(old Subject) bool { return s.ID == uuid.Nil && old.Provider == s.Provider })
+		switch {
+		case named >= 0:
+			a.Subjects[named] = s
+		case len(a.Subjects) < MaxSubjects:
+			a.Subjects = append(a.Subjects, s)
+		}
+	}
 }

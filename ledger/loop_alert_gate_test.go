@@ -128,3 +128,24 @@ func TestAlert_ExhaustedAndDuplicates(t *testing.T) {
 		}
 	})
 }
+
+// Keeps out a gate that closes so often that another one, which closed too, is never named.
+func TestAlert_AGateThatFlutters(t *testing.T) {
+	alerts(t, func(r *rig) { r.use(newScript("b")) }, func(t *testing.T, r *rig, h *hook, _ *lines) {
+		for range ledger.MaxSubjects {
+			_, closed := r.ledger.Pause(context.Background(), "a", "ops", "test")
+			_, opened := r.ledger.Resume(context.Background(), "a", "ops")
+			if closed != nil || opened != nil {
+				t.Fatal(closed, opened)
+			}
+		}
+		if _, err := r.ledger.Pause(context.Background(), "b", "ops", "test"); err != nil {
+			t.Fatal(err)
+		}
+		r.advance(2 * time.Second)
+		told := h.of(ledger.AlertGate)
+		if len(told) != 1 || told[0].Count != ledger.MaxSubjects+1 || len(told[0].Subjects) != 2 || told[0].Subjects[1].Provider != "b" {
+			t.Errorf("told %+v", told)
+		}
+	})
+}
