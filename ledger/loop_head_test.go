@@ -111,6 +111,8 @@ func TestHead_GivesItsWorkerBack(t *testing.T) {
 		r.claim("last one")
 		r.claim("very last one")
 		synctest.Wait()
+		r.scripts["a"].mu.Lock()
+		defer r.scripts["a"].mu.Unlock()
 		if got := r.scripts["a"].inFlight; got != 2 {
 			t.Errorf("%d of 2 workers are at work", got)
 		}
