@@ -152,7 +152,11 @@ func (l *Ledger) askState(ctx context.Context, o *outlet, messageID string) (Del
 
 // state calls the adapter when no other look at its provider runs. A panic in it is an answer that cannot be used.
 func (l *Ledger) state(ctx context.Context, o *outlet, messageID string) (r Receipt, err error) {
-	o.looks.turn <- struct{}{}
+	select {
+	case o.looks.turn <- struct{}{}:
+	case <-ctx.Done():
+		return r, ctx.Err()
+	}
 	defer func() { <-o.looks.turn }()
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
