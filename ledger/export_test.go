@@ -17,3 +17,11 @@ func (l *Ledger) SetRandom(random func() float64) { l.random = random }
 
 // GuessNew makes the ledger take the next event for a new one.
 func (l *Ledger) GuessNew() { l.guesses.off.Store(readsAfterRepeat) }
+
+// StateRoom is how many messages of a provider wait to be asked for.
+const StateRoom = stateRoom
+
+// NoteAccepted notes a message as a provider's yes does.
+func (l *Ledger) NoteAccepted(provider, messageID string) {
+	l.outlets[provider].states.add(0, stateAsk{messageID, l.clock.now()})
+}

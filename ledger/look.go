@@ -30,6 +30,22 @@ type lookQueue struct {
 	working  bool
 	rest     time.Time // no look before: one failed
 	failures int       // in a row
+
+	turn chan struct{} // held while the provider is asked: one call at a time
+}
+
+// resting is before when nothing is asked.
+func (q *lookQueue) resting() time.Time {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.rest
+}
+
+// answered notes that the provider answers.
+func (q *lookQueue) answered() {
+	q.mu.Lock()
+	q.failures = 0
+	q.mu.Unlock()
 }
 
 // lookUps are the look-ups of an outlet's provider.
@@ -146,7 +162,7 @@ func (l *Ledger) workLooks(work context.Context, o *outlet) {
 			o.lookedAt(group)
 			continue
 		}
-		answer, err := l.find(work, f, group)
+		answer, err := l.find(work, o, group)
 		if err == nil {
 			err = l.looked(o, group, answer)
 		}
@@ -161,11 +177,13 @@ func (l *Ledger) workLooks(work context.Context, o *outlet) {
 }
 
 // find calls the adapter. A panic in it is an answer that cannot be used.
-func (l *Ledger) find(work context.Context, f Finder, group []look) (answer LookedUp, err error) {
+func (l *Ledger) find(work context.Context, o *outlet, group []look) (answer LookedUp, err error) {
 	searches := make([]Search, len(group))
 	for i := range group {
 		searches[i] = group[i].search
 	}
+	o.looks.turn <- struct{}{}
+	defer func() { <-o.looks.turn }()
 	ctx, cancel := context.WithTimeout(work, lookTimeout)
 	defer cancel()
 	defer func() {
@@ -173,7 +191,7 @@ func (l *Ledger) find(work context.Context, f Finder, group []look) (answer Look
 			err = &panicError{v}
 		}
 	}()
-	answer, err = f.Find(ctx, l.clock.now(), searches)
+	answer, err = o.provider.(Finder).Find(ctx, l.clock.now(), searches)
 	if err == nil && len(answer.Found) != len(group) {
 		err = errors.New("the adapter answered other searches than it was asked")
 	}

@@ -22,6 +22,9 @@ func (l *Ledger) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	for _, o := range l.outlets {
 		loops.Go(func() { l.dispatch(ctx, work, o) })
+		if len(o.states.at) > 0 {
+			loops.Go(func() { l.keepStates(ctx, o) })
+		}
 	}
 	loops.Go(func() { l.keepHouse(ctx, work) })
 	loops.Go(func() { l.keepRepeats(ctx) })

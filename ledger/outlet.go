@@ -26,6 +26,7 @@ type outlet struct {
 	wake     chan struct{}
 	deciding sync.Mutex // a person's pause and its end: ledger and gate change together
 	looks    lookQueue
+	states   *stateQueue
 
 	mu       sync.Mutex
 	gate     Gate
@@ -49,7 +50,8 @@ func newOutlet(p ProviderSettings) *outlet {
 		slots:   make(chan struct{}, max(p.Workers, 1)),
 		wake:    make(chan struct{}, 1),
 		pending: map[int64]bool{},
-		looks:   lookQueue{queued: map[int64]bool{}},
+		looks:   lookQueue{queued: map[int64]bool{}, turn: make(chan struct{}, 1)},
+		states:  newStateQueue(p.Provider),
 	}
 	if p.Rate > 0 {
 		o.limiter = rate.NewLimiter(rate.Limit(p.Rate), max(1, int(p.Rate/10)))

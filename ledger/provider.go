@@ -87,7 +87,7 @@ type Segments struct {
 type Capability string
 
 // The capabilities. Those that sendonce uses are interfaces of an adapter too: repeat is Repeater, both find_by are Finder, receipts
-// is Reporter, templates is Templater.
+// is Reporter, status_by_id is Stater, templates is Templater.
 const (
 	CanRepeat          Capability = "repeat"            // a repeat under a wire key sends nothing new
 	CanFindByReference Capability = "find_by_reference" // a look-up by what we sent along finds the message
@@ -113,6 +113,9 @@ func (o *outlet) uses() []Capability {
 	}
 	if r, ok := o.provider.(Reporter); ok && r.TakesReceipts() {
 		out = append(out, CanReceipts)
+	}
+	if len(o.states.at) > 0 {
+		out = append(out, CanStatusByID)
 	}
 	if t, ok := o.provider.(Templater); ok && t.SendsTemplates() {
 		out = append(out, CanTemplates)

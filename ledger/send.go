@@ -85,6 +85,9 @@ func (l *Ledger) carryOut(work context.Context, o *outlet, n Notification, a Att
 		l.recent.moved(row)
 		l.waiters.ended(row)
 		l.moveOn(row)
+		if len(o.states.at) > 0 && r.Outcome == Accepted && row.State == StateSent {
+			o.states.add(0, stateAsk{row.MessageID, row.UpdatedAt})
+		}
 	}
 }
 

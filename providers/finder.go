@@ -29,6 +29,14 @@ func (c Common) lookUps(l ledger.LookUps) ledger.LookUps {
 	return l
 }
 
+// statesAt are the times at which a type asks for a message by its id, none where look-ups are switched off.
+func (c Common) statesAt(at []time.Duration) []time.Duration {
+	if c.LookUp == LookUpOff {
+		return nil
+	}
+	return at
+}
+
 // inquiry is one call of Find on its way: it asks as often as it has to, and keeps what the evidence needs.
 type inquiry struct {
 	sender *sender

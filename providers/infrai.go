@@ -36,7 +36,7 @@ func (s *InfraiSettings) New(_ string, c Common) (ledger.Provider, error) {
 		base = infraiBaseURL
 	}
 	return &infrai{
-		settings: *s, url: base + "/v1/sms/batch/send", authorization: []string{"Bearer " + string(s.APIKey)},
+		settings: *s, status: base + "/v1/sms/status/", statesAt: c.statesAt(infraiStatesAt), url: base + "/v1/sms/batch/send", authorization: []string{"Bearer " + string(s.APIKey)},
 		window: c.RepeatWindow, account: fingerprint("infrai", base, string(s.APIKey)),
 		sender: newSender(c.Dial, max(c.Workers, 1), s.APIKey),
 	}, nil
@@ -47,6 +47,8 @@ func (s *InfraiSettings) New(_ string, c Common) (ledger.Provider, error) {
 type infrai struct {
 	settings      InfraiSettings
 	url           string
+	status        string // a message's id goes behind it
+	statesAt      []time.Duration
 	authorization []string // the header field, which all requests share
 	window        time.Duration
 	account       [8]byte

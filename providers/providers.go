@@ -74,7 +74,7 @@ var Types = map[string]Type{
 		Channels: []ledger.Channel{ledger.SMS}, Settings: func() Settings { return &InfraiSettings{} }, Workers: 64, Real: true,
 		Offers: []Offer{
 			{ledger.CanRepeat, "`idempotency_key` in the body and as a header; no page says for how long, so `repeat_window` does", true},
-			{ledger.CanStatusByID, "`GET /v1/sms/status/{id}`", false},
+			{ledger.CanStatusByID, "`GET /v1/sms/status/{id}`, 1 minute, 10 minutes and 1 hour after the acceptance", true},
 		},
 	},
 	"twilio": {

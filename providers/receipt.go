@@ -38,12 +38,12 @@ type Words struct {
 	List   []Word
 }
 
-// Reporting are the Settings of a type whose provider posts reports. The words do not hang on the settings' values.
+// Reporting are the Settings of a type whose provider posts reports, or is asked for states. The words do not hang on the settings' values.
 type Reporting interface {
 	Words() Words
 }
 
-// WordsOf returns the words of a type; false: its provider posts no signed reports.
+// WordsOf returns the words of a type; false: its provider tells none that can be believed.
 func WordsOf(kind string) (Words, bool) {
 	t, ok := Types[kind]
 	if !ok {

@@ -131,9 +131,10 @@ func TestTypes_OffersAreUsedByTheAdapters(t *testing.T) {
 		_, repeats := p.(ledger.Repeater)
 		templater, ok := p.(ledger.Templater)
 		_, reports := p.(ledger.Reporter)
+		_, states := p.(ledger.Stater)
 		finder, finds := p.(ledger.Finder)
 		does := map[ledger.Capability]bool{
-			ledger.CanRepeat: repeats, ledger.CanTemplates: ok && templater.SendsTemplates(), ledger.CanReceipts: reports,
+			ledger.CanRepeat: repeats, ledger.CanTemplates: ok && templater.SendsTemplates(), ledger.CanReceipts: reports, ledger.CanStatusByID: states,
 			ledger.CanFindByContent: finds && finder.LookUps().ByContent, ledger.CanFindByReference: finds && !finder.LookUps().ByContent,
 		}
 		offers := map[ledger.Capability]bool{}
