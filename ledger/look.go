@@ -170,7 +170,7 @@ func (l *Ledger) workLooks(work context.Context, o *outlet) {
 			l.lookFailed(o, group, err)
 			continue
 		}
-		o.looks.succeeded()
+		o.looks.answered()
 		o.lookedAt(group)
 		sleep(work, nil, lookPause)
 	}
@@ -220,12 +220,6 @@ func (q *lookQueue) failed(now time.Time, after time.Duration) time.Duration {
 	q.failures++
 	q.rest = now.Add(wait)
 	return wait
-}
-
-func (q *lookQueue) succeeded() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.failures = 0
 }
 
 // lookedAt ends the work on looks, whatever came of them.
