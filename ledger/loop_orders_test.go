@@ -113,15 +113,15 @@ func TestReceive_ProvesFromEveryState(t *testing.T) {
 		"cancelled": {deferred, func(r *rig, n ledger.Notification) { r.must(n, ledger.CauseCancel) }, ledger.StateCancelled},
 		"expired": {deferred, func(r *rig, n ledger.Notification) {
 			r.must(n, ledger.CauseHold)
-			r.advance(80 * time.Hour)
+			r.advance(3 * time.Hour)
 		}, ledger.StateExpired},
-		"unknown too long": {lost, func(r *rig, n ledger.Notification) { r.advance(80 * time.Hour) }, ledger.StateFailed},
+		"unknown too long": {lost, func(r *rig, n ledger.Notification) { r.advance(3 * time.Hour) }, ledger.StateFailed},
 		"sent":             {accepted("m1"), nil, ledger.StateSent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, reports, func(t *testing.T, r *rig) {
 				r.scripts["a"].then(c.result)
-				n := r.claim("e1")
+				n := r.claim("e1", func(e *ledger.Event) { e.ExpiresAt = time.Now().Add(2 * time.Hour) })
 				if c.then != nil {
 					c.then(r, n)
 				}
@@ -138,7 +138,7 @@ func TestReceive_ProvesFromEveryState(t *testing.T) {
 				}
 				_, _ = r.ledger.Resume(context.Background(), "a", "ops")
 				r.scripts["a"].then(accepted("m2"))
-				r.advance(200 * time.Hour)
+				r.advance(5 * time.Hour)
 				if got := len(r.scripts["a"].sent()); got != calls || r.stats().ProvenTwice != 0 {
 					t.Errorf("%d requests after the proof, %d before", got, calls)
 				}
