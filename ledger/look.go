@@ -176,26 +176,39 @@ func (l *Ledger) workLooks(work context.Context, o *outlet) {
 	}
 }
 
-// find calls the adapter. A panic in it is an answer that cannot be used.
+// find asks for a group of looks.
 func (l *Ledger) find(work context.Context, o *outlet, group []look) (answer LookedUp, err error) {
 	searches := make([]Search, len(group))
 	for i := range group {
 		searches[i] = group[i].search
 	}
-	o.looks.turn <- struct{}{}
-	defer func() { <-o.looks.turn }()
-	ctx, cancel := context.WithTimeout(work, lookTimeout)
+	err = o.looks.ask(work, func(ctx context.Context) (err error) {
+		answer, err = o.provider.(Finder).Find(ctx, l.clock.now(), searches)
+		return err
+	})
+	if err == nil && len(answer.Found) != len(group) {
+		err = errors.New("the adapter answered other searches than it was asked")
+	}
+	return answer, err
+}
+
+// ask lets an adapter make one call when no other call that reads is made to its provider. A panic in it is an answer that cannot
+// be used.
+func (q *lookQueue) ask(ctx context.Context, call func(context.Context) error) (err error) {
+	select {
+	case q.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-q.turn }()
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	defer func() {
 		if v := recover(); v != nil {
 			err = &panicError{v}
 		}
 	}()
-	answer, err = o.provider.(Finder).Find(ctx, l.clock.now(), searches)
-	if err == nil && len(answer.Found) != len(group) {
-		err = errors.New("the adapter answered other searches than it was asked")
-	}
-	return answer, err
+	return call(ctx)
 }
 
 // lookFailed lets the provider rest. The rows come again by themselves. The gate stays as it is, since what reads may fail where

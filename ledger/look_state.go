@@ -131,7 +131,11 @@ func (l *Ledger) stateOnce(ctx context.Context, o *outlet) time.Time {
 
 // askState asks for one message and stores what is said of it, each word once. It returns what is known of the delivery now.
 func (l *Ledger) askState(ctx context.Context, o *outlet, messageID string) (Delivery, error) {
-	r, err := l.state(ctx, o, messageID)
+	var r Receipt
+	err := o.looks.ask(ctx, func(ctx context.Context) (err error) {
+		r, err = o.provider.(Stater).State(ctx, l.clock.now(), messageID)
+		return err
+	})
 	switch {
 	case err != nil || r.MessageID == "":
 		return NoDelivery, err
@@ -148,22 +152,4 @@ func (l *Ledger) askState(ctx context.Context, o *outlet, messageID string) (Del
 	l.proved(o.name, &list[0])
 	l.log.Debug("state", "provider", o.name, "id", list[0].ID, "kind", r.Kind, "delivery", r.Delivery)
 	return Higher(list[0].Delivery, r.Delivery), nil
-}
-
-// state calls the adapter when no other look at its provider runs. A panic in it is an answer that cannot be used.
-func (l *Ledger) state(ctx context.Context, o *outlet, messageID string) (r Receipt, err error) {
-	select {
-	case o.looks.turn <- struct{}{}:
-	case <-ctx.Done():
-		return r, ctx.Err()
-	}
-	defer func() { <-o.looks.turn }()
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
-	defer cancel()
-	defer func() {
-		if v := recover(); v != nil {
-			err = &panicError{v}
-		}
-	}()
-	return o.provider.(Stater).State(ctx, l.clock.now(), messageID)
 }
