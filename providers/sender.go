@@ -150,6 +150,11 @@ var (
 	jsonType  = []string{"application/json"}
 )
 
+// authorized are the header fields of a request to an API that speaks JSON.
+func authorized(value string) http.Header {
+	return http.Header{"Accept": jsonType, "Authorization": {value}}
+}
+
 // bodyOf reads an answer's body, at most one byte more than most. Most answers say how long they are.
 func bodyOf(resp *http.Response, most int) ([]byte, error) {
 	const usual = 512

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ecdsa"
 	"encoding/json"
-	"net/http"
 	"net/mail"
 	"strings"
 	"unicode/utf8"
@@ -128,9 +127,7 @@ func (p *sendGrid) Build(o ledger.Order) (ledger.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	header := http.Header{}
-	header.Set("Accept", "application/json")
-	header.Set("Authorization", "Bearer "+string(p.settings.APIKey))
+	header := authorized("Bearer " + string(p.settings.APIKey))
 	header.Set("Content-Type", "application/json")
 	return &request{url: p.url, header: header, body: body, at: o.At, ownSender: m.own}, nil
 }

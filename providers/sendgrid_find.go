@@ -30,9 +30,7 @@ func (p *sendGrid) Together(a, b ledger.Search) bool {
 
 // Find implements ledger.Finder: the mails to the address in that time, and of each of them what we sent along.
 func (p *sendGrid) Find(ctx context.Context, at time.Time, searches []ledger.Search) (ledger.LookedUp, error) {
-	header := http.Header{}
-	header.Set("Accept", "application/json")
-	header.Set("Authorization", "Bearer "+string(p.settings.APIKey))
+	header := authorized("Bearer " + string(p.settings.APIKey))
 	q := newInquiry(p.sender, at, header, searches)
 	query, err := p.logQuery(searches)
 	if err != nil {

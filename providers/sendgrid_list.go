@@ -41,9 +41,7 @@ func (p *sendGrid) List(ctx context.Context, q ledger.ListQuery) error {
 
 // reading is the header of requests that read.
 func (p *sendGrid) reading() http.Header {
-	header := http.Header{}
-	header.Set("Accept", "application/json")
-	header.Set("Authorization", "Bearer "+string(p.settings.APIKey))
+	header := authorized("Bearer " + string(p.settings.APIKey))
 	return header
 }
 

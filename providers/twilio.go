@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -205,9 +204,7 @@ func (p *twilio) Build(o ledger.Order) (ledger.Request, error) {
 	if left, ok := validity(o, time.Second, twilioValidity); ok {
 		add("ValidityPeriod", strconv.FormatInt(int64(left/time.Second), 10))
 	}
-	header := http.Header{}
-	header.Set("Accept", "application/json")
-	header.Set("Authorization", p.authorization)
+	header := authorized(p.authorization)
 	header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return &request{url: p.url, header: header, body: []byte(form.Encode()), at: o.At, ownSender: m.From != ""}, nil
 }

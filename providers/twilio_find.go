@@ -31,9 +31,7 @@ func (p *twilio) Together(a, b ledger.Search) bool { return a.Recipient == b.Rec
 // Find implements ledger.Finder: the messages to the number, compared by sender and text. The list is asked for by the recipient
 // alone: a filter by the day that a message was sent would hide those that wait.
 func (p *twilio) Find(ctx context.Context, at time.Time, searches []ledger.Search) (ledger.LookedUp, error) {
-	header := http.Header{}
-	header.Set("Accept", "application/json")
-	header.Set("Authorization", p.authorization)
+	header := authorized(p.authorization)
 	q := newInquiry(p.sender, at, header, searches)
 	next := p.url + "?" + url.Values{"To": {searches[0].Recipient}, "PageSize": {twilioPage}}.Encode()
 	for page := 0; next != ""; page++ {
@@ -72,7 +70,7 @@ type twilioListed struct {
 func (p *twilio) readList(q *inquiry, x *exchange, searches []ledger.Search) (next string, ok bool) {
 	var a struct {
 		Messages *[]json.RawMessage `json:"messages"`
-		Next     string             `json:"next_page_uri"`
+		Next     string             `json:"next_page_uri"` // null at the end
 	}
 	if x.read(&a) != nil || a.Messages == nil {
 		return "", false
@@ -95,14 +93,18 @@ func (p *twilio) readList(q *inquiry, x *exchange, searches []ledger.Search) (ne
 			}
 		}
 	}
-	if a.Next == "" {
+	return p.nextPage(a.Next)
+}
+
+// nextPage is the address of a page that an answer names, "" at the end. ok is false for any place but the message list of the
+// account, since the credentials go along.
+func (p *twilio) nextPage(path string) (address string, ok bool) {
+	if path == "" {
 		return "", true
 	}
-	base, _, _ := strings.Cut(p.url, "/2010-04-01/")
-	if !strings.HasPrefix(a.Next, "/2010-04-01/Accounts/"+p.settings.AccountSID+"/Messages.json?") { // the credentials go nowhere else
-		return "", false
-	}
-	return base + a.Next, true
+	const root = "/2010-04-01/"
+	host, _, _ := strings.Cut(p.url, root)
+	return host + path, strings.HasPrefix(path, root+"Accounts/"+p.settings.AccountSID+"/Messages.json?")
 }
 
 // looksLike compares a message with what would have been sent. What a template says is not known here.

@@ -27,9 +27,7 @@ func (p *twilio) Reference(context.Context, ledger.ListQuery, ledger.Listed) (st
 }
 
 func (p *twilio) listing(q ledger.ListQuery) *listing {
-	header := http.Header{}
-	header.Set("Accept", "application/json")
-	header.Set("Authorization", p.authorization)
+	header := authorized(p.authorization)
 	return &listing{sender: p.sender, header: header, query: q}
 }
 
@@ -63,7 +61,6 @@ func (p *twilio) List(ctx context.Context, q ledger.ListQuery) error {
 		q.Until = now
 	}
 	l := p.listing(q)
-	host, _, _ := strings.Cut(p.url, "/2010-04-01/")
 	return l.days(func(from, until time.Time) error {
 		query := url.Values{}
 		query.Set("DateSent>", from.UTC().Format(time.RFC3339)) // the sign is part of the name
@@ -82,12 +79,11 @@ func (p *twilio) List(ctx context.Context, q ledger.ListQuery) error {
 			if err := l.visit(list); err != nil {
 				return err
 			}
-			if page != "" && (!strings.HasPrefix(page, "/2010-04-01/Accounts/"+p.settings.AccountSID+"/Messages.json?") || host+page == next) { // our credentials go along
+			following, ok := p.nextPage(page)
+			if !ok || following == next {
 				return illegible(x)
 			}
-			if next = ""; page != "" {
-				next = host + page
-			}
+			next = following
 		}
 		return nil
 	})

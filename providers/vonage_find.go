@@ -35,9 +35,7 @@ func (p *vonageMessages) Find(ctx context.Context, at time.Time, searches []ledg
 
 // find reads the records of the searches' time and compares our references.
 func (p *vonage) find(ctx context.Context, product string, at time.Time, searches []ledger.Search) (ledger.LookedUp, error) {
-	header := http.Header{}
-	header.Set("Accept", "application/json")
-	header.Set("Authorization", basic(p.settings.APIKey, p.settings.APISecret))
+	header := authorized(basic(p.settings.APIKey, p.settings.APISecret))
 	q := newInquiry(p.sender, at, header, searches)
 	r := &request{method: http.MethodGet, url: p.reports + "?" + p.reportQuery(product, searches).Encode(), most: maxListRead}
 	x, err := q.ask(ctx, r)

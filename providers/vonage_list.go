@@ -40,9 +40,7 @@ func (p *vonage) listRecords(ctx context.Context, q ledger.ListQuery, product st
 	if s.APIKey == "" || s.APISecret == "" {
 		return &ledger.LookUpError{Fault: ledger.FaultCredentials, Detail: "the Reports API takes api_key and api_secret"}
 	}
-	header := http.Header{}
-	header.Set("Accept", "application/json")
-	header.Set("Authorization", basic(s.APIKey, s.APISecret))
+	header := authorized(basic(s.APIKey, s.APISecret))
 	l := listing{sender: p.sender, header: header, query: q}
 	return l.days(func(from, until time.Time) error {
 		return l.split(from, until, func(from, until time.Time) ([]ledger.Listed, bool, error) {

@@ -74,9 +74,7 @@ func (p *vonageMessages) Build(o ledger.Order) (ledger.Request, error) {
 		}
 		authorization = "Bearer " + token
 	}
-	header := http.Header{}
-	header.Set("Accept", "application/json")
-	header.Set("Authorization", authorization)
+	header := authorized(authorization)
 	header.Set("Content-Type", "application/json")
 	return &request{url: p.url, header: header, body: body, at: o.At, ownSender: m.From != ""}, nil
 }
