@@ -123,3 +123,19 @@ func TestOutlet_NextDueMakesItRead(t *testing.T) {
 		t.Errorf("reads %v at the due time", lanes)
 	}
 }
+
+// Keeps out two outlets that look for a road at each other, each with its own lock held: every claim and send stood still.
+func TestOutlet_IsFreeWhileARowIsJudged(t *testing.T) {
+	o := newTestOutlet("a")
+	o.fill(Normal, []Notification{dueRow(1, Normal), dueRow(2, Normal)}, time.Time{})
+	n, ok := o.pop(func(n *Notification) bool {
+		if !o.mu.TryLock() {
+			t.Fatal("whoever asks this outlet waits for the judge")
+		}
+		o.mu.Unlock()
+		return n.Seq == 2
+	})
+	if !ok || n.Seq != 2 || o.pending[1] || !o.pending[2] {
+		t.Errorf("row %d, %t, in work %v", n.Seq, ok, o.pending)
+	}
+}
