@@ -228,6 +228,7 @@ func (l *Ledger) claimed(row Claimed, first *head, e *Event, recipient string) (
 	n := row.Notification
 	Reach(PointClaimCommitted)
 	l.recent.made(n)
+	l.watchers.row(&n)
 	l.near.add(&n)
 	if first != nil {
 		l.follow(first, n)

@@ -25,3 +25,9 @@ const StateRoom = stateRoom
 func (l *Ledger) NoteAccepted(provider, messageID string) {
 	l.outlets[provider].states.add(0, stateAsk{messageID, l.clock.now()})
 }
+
+// Watching counts those who are told of changes.
+func (l *Ledger) Watching() int { return int(l.watchers.count.Load()) }
+
+// TellWatchers tells of a row as a write does.
+func (l *Ledger) TellWatchers(n *Notification) { l.watchers.row(n) }

@@ -5,6 +5,7 @@ func (l *Ledger) known(n Notification, e *Event, recipient string) (ClaimResult,
 	differs := Differs(&n, e, recipient)
 	l.repeats.add(Suppressed{Seq: n.Seq, At: l.clock.now(), Caller: e.Caller, Differs: differs})
 	l.repeats.addTo(&n)
+	l.watchers.row(&n)
 	onlyMessage := len(differs) == 1 && differs[0] == "message"
 	if len(differs) > 0 && !(onlyMessage && l.settings.OnMessageChange == MessageChangeAccept) {
 		return ClaimResult{}, &ReusedError{Existing: n, Differs: differs}
@@ -25,6 +26,7 @@ func (l *Ledger) Known(h EventHash, caller string) (ClaimResult, bool) {
 	}
 	l.repeats.add(Suppressed{Seq: n.Seq, At: l.clock.now(), Caller: caller})
 	l.repeats.addTo(&n)
+	l.watchers.row(&n)
 	return ClaimResult{Notification: n, Duplicate: true, Segments: segments}, true
 }
 

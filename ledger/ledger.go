@@ -27,6 +27,7 @@ type Ledger struct {
 	near     *nearWatch
 	recent   recent
 	repeats  suppressions
+	watchers watchers
 	guesses  guesses
 	unclosed atomic.Int64 // closes that could not be written yet: no take meanwhile
 	draining atomic.Bool

@@ -134,6 +134,7 @@ func (l *Ledger) lookedFor(o *outlet, i *look, answer LookedUp, found []Found) e
 		return err
 	}
 	l.recent.moved(n)
+	l.watchers.row(&n)
 	l.tellRow(&before, &n)
 	l.log.Info("look-up", "id", n.ID, "provider", o.name, "verdict", evidence.Verdict, "why", evidence.Why, "state", n.State)
 	for k := range proved {

@@ -45,6 +45,7 @@ func (l *Ledger) Resume(_ context.Context, provider, actor string) (ProviderStat
 func (l *Ledger) gateChanged(o *outlet, why string) {
 	s := o.status().Gate
 	l.log.Warn("gate", "provider", o.name, "state", s.State, "reason", s.Reason, "why", why)
+	l.watchers.gate()
 	for _, other := range l.outlets {
 		other.forget()
 		other.poke()
@@ -69,6 +70,7 @@ func (l *Ledger) report(o *outlet, r Result, probe bool) {
 	case changed:
 		l.gateChanged(o, r.Error)
 	case probe:
+		l.watchers.gate() // the next probe has another time
 		o.poke()
 	}
 }

@@ -37,6 +37,7 @@ func (l *Ledger) proved(provider string, p *Proved) {
 		l.troubles.Tell("a receipt cannot be stored", "provider", provider, "error", p.Err)
 	case p.Matched && !p.Known:
 		l.recent.proved(p.Notification)
+		l.watchers.row(&p.Notification)
 		if p.State.Final() {
 			l.waiters.ended(p.Notification)
 		}

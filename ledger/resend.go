@@ -23,9 +23,10 @@ func (l *Ledger) Resend(_ context.Context, a Act, acceptDuplicate bool) (Notific
 	if err != nil {
 		return Notification{}, err
 	}
-	var seq int64 // the parent's
+	var moved Notification // the parent, as this leaves it
 	row, err := l.store.Resend(a.ID, func(parent Notification, n int) (Change, Claim, error) {
-		seq = parent.Seq
+		moved = parent
+		moved.Version++
 		return l.decideResend(a, parent, n, id, acceptDuplicate)
 	})
 	if err != nil {
@@ -34,8 +35,10 @@ func (l *Ledger) Resend(_ context.Context, a Act, acceptDuplicate bool) (Notific
 	if row.Duplicate { // somebody brought the very key that this resend would have
 		return Notification{}, &ReusedError{Existing: row.Notification, Differs: []string{"dedupe_key"}}
 	}
-	l.recent.doubt(seq)
+	l.recent.doubt(moved.Seq)
 	l.recent.made(row.Notification)
+	l.watchers.row(&moved)
+	l.watchers.row(&row.Notification)
 	l.log.Info("resend", "id", row.ID, "resend_of", a.ID, "actor", a.Actor)
 	l.handOver(row.Notification)
 	return row.Notification, nil

@@ -44,6 +44,7 @@ func (l *Ledger) send(work context.Context, o *outlet, n Notification, kind Kind
 	n.State, n.Reason, n.AttemptCount, n.Version, n.Provider = StateSending, "", a.Number, n.Version+1, o.name
 	n.NextAction, n.DueAt, n.UpdatedAt = DoNothing, time.Time{}, a.StartedAt
 	l.recent.moved(n)
+	l.watchers.row(&n)
 	l.carryOut(work, o, n, a, errand{request: req, panicked: panicked, probe: probe, again: first != nil}, finish)
 }
 
@@ -83,6 +84,7 @@ func (l *Ledger) carryOut(work context.Context, o *outlet, n Notification, a Att
 	finish()
 	if closed {
 		l.recent.moved(row)
+		l.watchers.row(&row)
 		l.waiters.ended(row)
 		l.moveOn(row)
 		if len(o.states.at) > 0 && r.Outcome == Accepted && row.State == StateSent {

@@ -62,6 +62,7 @@ func (l *Ledger) settle(id uuid.UUID, decide func(Notification) (Change, error))
 	})
 	if err == nil {
 		l.recent.moved(n)
+		l.watchers.row(&n)
 		l.tellRow(&before, &n)
 	}
 	return n, err
