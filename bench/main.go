@@ -72,6 +72,9 @@ type options struct {
 	peer    bool
 	install bool
 	soak    time.Duration
+	growth  []size
+	plot    string
+	ledgers string
 }
 
 func parse(args []string) (o options, err error) {
@@ -83,8 +86,18 @@ func parse(args []string) (o options, err error) {
 	flags.BoolVar(&o.peer, "peer", true, "measure the Node worker on PostgreSQL too")
 	flags.BoolVar(&o.install, "install", true, "as root, install Debian's postgresql when there is none")
 	flags.DurationVar(&o.soak, "soak", 0, "load the service for so long and show how memory and disk grow")
+	growth := flags.String("growth", "", "measure on ledgers of these sizes instead of the cells, such as 1M,10M,30M-erased")
+	flags.StringVar(&o.plot, "plot", "", "with -growth, draw cost against rows into this SVG file")
+	flags.StringVar(&o.ledgers, "ledgers", filepath.Join(os.TempDir(), "sendonce-ledgers"), "where ledgers for -growth are kept for the next run")
 	if err := flags.Parse(args); err != nil {
 		return o, err
+	}
+	for text := range strings.FieldsFuncSeq(*growth, func(r rune) bool { return r == ',' }) {
+		s, err := parseSize(text)
+		if err != nil {
+			return o, err
+		}
+		o.growth = append(o.growth, s)
 	}
 	if o.secs <= 0 || o.runs < 1 || o.soak < 0 || flags.NArg() > 0 {
 		return o, errors.New("-secs must be above 0, -runs at least 1, -soak not negative, and nothing may follow the flags")
@@ -112,7 +125,7 @@ func command(ctx context.Context, args []string) error {
 		return err
 	}
 	length := time.Duration(o.secs * float64(time.Second))
-	b := &bench{dir: dir, processes: &processes{dir: dir}, stubs: map[time.Duration]*instance{},
+	b := &bench{dir: dir, ledgers: o.ledgers, processes: &processes{dir: dir}, stubs: map[time.Duration]*instance{},
 		warm: min(length, 1500*time.Millisecond), length: length}
 	defer b.processes.stopAll()
 	if err := b.prepare(ctx); err != nil {
@@ -120,6 +133,9 @@ func command(ctx context.Context, args []string) error {
 	}
 	if o.soak > 0 {
 		return b.soak(ctx, o.soak, os.Stdout)
+	}
+	if len(o.growth) > 0 {
+		return b.growth(ctx, o, os.Stdout)
 	}
 	s, err := b.all(ctx, o, cells)
 	if err != nil {

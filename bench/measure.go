@@ -27,6 +27,7 @@ type result struct {
 // bench is one run of this command.
 type bench struct {
 	dir       string // everything that it writes
+	ledgers   string // made ledgers, which it leaves
 	service   string // path of the binary
 	schema    string // text of schema.sql
 	processes *processes
@@ -56,19 +57,26 @@ func (b *bench) measure(ctx context.Context, c cell, system string) (result, err
 			return result{}, fmt.Errorf("%s %s: events to repeat: %w", system, c.name, err)
 		}
 	}
-	l := b.load(e, c, system)
+	res, err := b.observe(ctx, in, b.load(e, c, system), c)
+	res.System = system
+	return res, err
+}
+
+// observe loads a running system and reads its counters at both edges of the measured time.
+func (b *bench) observe(ctx context.Context, in *instance, l load, c cell) (result, error) {
 	var at [2]reading
 	l.edge = func(i int) { at[i] = read(in, b.stubs[c.delay]) }
-	res := result{Cell: c.name, System: system}
+	res := result{Cell: c.name, System: sendonce}
+	var err error
 	if res.measured, err = l.run(ctx); err != nil {
-		return res, fmt.Errorf("%s %s: %w", system, c.name, err)
+		return res, fmt.Errorf("%s %s: %w", in.process.name, c.name, err)
 	}
 	n := float64(res.Requests) * float64(c.notifications())
-	res.Notifications = n / b.length.Seconds()
+	res.Notifications = n / l.length.Seconds()
 	used := at[1].minus(at[0])
 	res.CPU, res.StubCPU, res.LoadCPU = 1000*used.service/n, 1000*used.stub/n, 1000*used.self/n
-	res.Others = used.others(b.length)
-	if system == sendonce {
+	res.Others = used.others(l.length)
+	if used.log > 0 {
 		res.HeapKiB = 1024 * heapAllocated(in.process.log, at[0].log, at[1].log) / n
 	}
 	res.Memory, err = readMemory(in.process.pid())

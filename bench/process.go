@@ -92,9 +92,12 @@ func (p *process) stop() {
 // errEnded is a child that ended before it was ready.
 var errEnded = errors.New("ended early")
 
-// listening waits until addr takes connections, the process ends or ten seconds have passed.
+// startWait bounds the start of a process.
+const startWait = 2 * time.Minute
+
+// listening waits until addr takes connections, the process ends or startWait has passed.
 func (p *process) listening(ctx context.Context, addr string) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
 	for {
 		conn, err := net.DialTimeout("tcp", addr, time.Second)
@@ -106,7 +109,7 @@ func (p *process) listening(ctx context.Context, addr string) error {
 			return fmt.Errorf("%s: %w: %v: %s", p.name, errEnded, p.err, p.tail())
 		case <-ctx.Done():
 			return fmt.Errorf("%s does not listen on %s: %w: %s", p.name, addr, context.Cause(ctx), p.tail())
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(lookEvery):
 		}
 	}
 }

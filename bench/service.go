@@ -24,7 +24,9 @@ type instance struct {
 
 // end stops the instance and removes what it wrote, so that no later measurement shares the disk with it.
 func (in *instance) end() {
-	in.process.stop()
+	if in.process != nil {
+		in.process.stop()
+	}
 	if in.dir != "" {
 		os.RemoveAll(in.dir)
 	}
@@ -50,6 +52,18 @@ channels:
 // startService starts the service on a ledger of its own, so that every measurement begins with an empty one.
 // It returns once the service is ready to claim. provider is the stub's address.
 func (b *bench) startService(ctx context.Context, provider string) (*instance, error) {
+	in, err := b.house(provider)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.initLedger(ctx, in); err != nil {
+		return nil, err
+	}
+	return in, b.serve(ctx, in)
+}
+
+// house makes a folder with the configuration of a service that has no ledger yet.
+func (b *bench) house(provider string) (*instance, error) {
 	dir, err := os.MkdirTemp(b.dir, "ledger")
 	if err != nil {
 		return nil, err
@@ -58,33 +72,41 @@ func (b *bench) startService(ctx context.Context, provider string) (*instance, e
 	if err != nil {
 		return nil, err
 	}
-	config := filepath.Join(dir, "sendonce.yaml")
-	database := filepath.Join(dir, "sendonce.db")
-	text := fmt.Sprintf(serviceConfig, addr, database, provider)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
-	init := exec.CommandContext(ctx, b.service, "init", "--config", config)
-	init.Dir, init.Env = dir, cleanEnv()
-	if err := run(init); err != nil {
-		return nil, err
-	}
-	serve := exec.Command(b.service, "serve", "--config", config)
-	serve.Dir, serve.Env = dir, append(cleanEnv(), "GODEBUG=gctrace=1") // see heapAllocated
+	in := &instance{addr: addr, dir: dir, database: filepath.Join(dir, "sendonce.db")}
+	text := fmt.Sprintf(serviceConfig, addr, in.database, provider)
+	return in, os.WriteFile(in.config(), []byte(text), 0o600)
+}
+
+func (in *instance) config() string { return filepath.Join(in.dir, "sendonce.yaml") }
+
+// initLedger makes an empty ledger.
+func (b *bench) initLedger(ctx context.Context, in *instance) error {
+	init := exec.CommandContext(ctx, b.service, "init", "--config", in.config())
+	init.Dir, init.Env = in.dir, cleanEnv()
+	return run(init)
+}
+
+// serve starts the service on the ledger that stands there, and returns once it is ready to claim.
+func (b *bench) serve(ctx context.Context, in *instance) error {
+	serve := exec.Command(b.service, "serve", "--config", in.config())
+	serve.Dir, serve.Env = in.dir, append(cleanEnv(), "GODEBUG=gctrace=1") // see heapAllocated
 	p, err := b.processes.start("sendonce", serve)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := p.listening(ctx, addr); err != nil {
-		return nil, err
+	in.process, in.pids = p, []int{p.pid()}
+	if err := p.listening(ctx, in.addr); err != nil {
+		return err
 	}
-	in := &instance{addr: addr, process: p, pids: []int{p.pid()}, dir: dir, database: database}
-	return in, in.ready(ctx)
+	return in.ready(ctx)
 }
+
+// lookEvery is how often a starting process is looked at: it bounds what a time to readiness can tell.
+const lookEvery = 5 * time.Millisecond
 
 // ready waits until /readyz says that a claim can be made durable.
 func (in *instance) ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
 	for {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+in.addr+"/readyz", nil)
@@ -102,7 +124,7 @@ func (in *instance) ready(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%s is not ready: %w: %s", in.process.name, context.Cause(ctx), in.process.tail())
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(lookEvery):
 		}
 	}
 }

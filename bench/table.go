@@ -33,11 +33,16 @@ func (s summary) write(w io.Writer) {
 			fmt.Fprintf(w, "Errors of %s in %s, the first: %s\n", r.System, r.Cell, r.Sample)
 		}
 	}
-	rows = [][]string{{"target", "wanted", "seen", ""}}
-	for _, t := range s.Targets {
+	fmt.Fprintln(w)
+	writeTargets(w, s.Targets)
+}
+
+// writeTargets prints what was promised and what was seen.
+func writeTargets(w io.Writer, targets []target) {
+	rows := [][]string{{"target", "wanted", "seen", ""}}
+	for _, t := range targets {
 		rows = append(rows, []string{t.Name, t.Wanted, t.Seen, t.Result})
 	}
-	fmt.Fprintln(w)
 	writeTable(w, rows)
 }
 

@@ -1,0 +1,70 @@
+package fill
+
+// column is one column and where its value comes from: an int64, a string (TEXT) or a []byte (BLOB).
+type column struct {
+	name  string
+	value func(*row) any
+}
+
+// table is what one notification writes into one table.
+type table struct {
+	name    string
+	columns []column
+}
+
+func always(v any) func(*row) any { return func(*row) any { return v } }
+
+// full is a notification that was claimed, taken with its claim and sent by its first attempt. Columns that are NULL or have
+// their default there are left out. This is the only place that knows the layout of the schema.
+var full = []table{
+	{"notifications", []column{
+		{"seq", func(r *row) any { return r.n }},
+		{"id", func(r *row) any { return r.id[:] }},
+		{"source", always("")},
+		{"dedupe_key", func(r *row) any { return string(r.key) }},
+		{"recipe", always("event")},
+		{"source_in_key", always(int64(0))},
+		{"event_id", func(r *row) any { return string(r.event) }},
+		{"event_type", always("order.shipped")},
+		{"channel", always("sms")},
+		{"provider", always(Provider)},
+		{"pinned", always(int64(0))},
+		{"lane", always(int64(1))},
+		{"state", always("sent")},
+		{"expires_at", func(r *row) any { return r.claimed + 72*3600*1000 }},
+		{"attempt_count", always(int64(1))},
+		{"message_id", func(r *row) any { return string(r.messageID) }},
+		{"version", always(int64(3))},
+		{"claimed_at", func(r *row) any { return r.claimed }},
+		{"confirmed_at", func(r *row) any { return r.sent }},
+		{"updated_at", func(r *row) any { return r.sent }},
+	}},
+	{"contents", []column{
+		{"notification", func(r *row) any { return r.n }},
+		{"recipient", func(r *row) any { return string(r.recipient) }},
+		{"recipient_key", func(r *row) any { return string(r.recipient) }},
+		{"message", func(r *row) any { return string(r.message) }},
+		{"content_hash", func(r *row) any { return r.hash }},
+	}},
+	{"attempts", []column{
+		{"notification", func(r *row) any { return r.n }},
+		{"number", always(int64(1))},
+		{"kind", always("send")},
+		{"provider", always(Provider)},
+		{"account", always([]byte("account1"))},
+		{"request_hash", func(r *row) any { return r.hash }},
+		{"started_at", func(r *row) any { return r.claimed }},
+		{"ended_at", func(r *row) any { return r.sent }},
+		{"outcome", always("accepted")},
+		{"phase", always("answered")},
+		{"status", always(int64(200))},
+		{"message_id", func(r *row) any { return string(r.messageID) }},
+		{"answer", func(r *row) any { return r.answer }},
+	}},
+}
+
+// Provider is the name of the provider that every row was sent by.
+const Provider = "infrai_main"
+
+// totals brings the counted row in line: $1 rows, the newest time $2.
+const totals = "UPDATE counts SET sent = sent + $1, newest_at = max(newest_at, $2) WHERE one = 1"
