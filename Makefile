@@ -4,7 +4,7 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 CYCLES      ?= 500
 
-.PHONY: help build run test test-wire mixed settle crash walk fuzz bench lint vuln tools
+.PHONY: assets help build run test test-wire mixed settle crash walk fuzz bench lint vuln tools
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,6 +14,9 @@ build: ## the static binary, as it is released
 
 run: ## the service on its defaults: sendonce.db, 127.0.0.1:8484, nothing really leaves
 	$(GO) run . serve
+
+assets: ## fetches the console's front-end files that others wrote again, in the versions of console/vendor.json
+	node console/vendor.mjs
 
 test: tools ## every test, with the race detector, in random order (20 kill cycles included); the largest once more in full size
 	$(GO) test -race -shuffle=on -timeout 20m ./...

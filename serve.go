@@ -11,11 +11,13 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 
 	"sendonce/api"
 	"sendonce/config"
+	"sendonce/console"
 	"sendonce/ledger"
 	"sendonce/providers"
 	"sendonce/store"
@@ -23,11 +25,12 @@ import (
 
 // service is everything that serve starts, in the order in which it is stopped from the end.
 type service struct {
-	log    *slog.Logger
-	store  *store.Store
-	ledger *ledger.Ledger
-	api    *api.API
-	ln     net.Listener
+	log     *slog.Logger
+	store   *store.Store
+	ledger  *ledger.Ledger
+	console *console.Console
+	api     *api.API
+	ln      net.Listener
 }
 
 // serve runs the service until ctx is done and everything in flight has ended.
@@ -90,7 +93,10 @@ func prepare(ctx context.Context, c config.Config, log *slog.Logger) (_ *service
 	if !c.Real() {
 		log.Warn("no real provider is configured: messages are printed on stdout and nothing really leaves")
 	}
-	s.api = api.New(s.ledger, apiSettings(c), log)
+	settings := apiSettings(c)
+	s.console = console.New(s.ledger, consoleSettings(settings), log)
+	settings.Console = s.console
+	s.api = api.New(s.ledger, settings, log)
 	return s, nil
 }
 
@@ -102,6 +108,7 @@ func (s *service) run(ctx context.Context) error {
 	var loop, door error
 	var all sync.WaitGroup
 	all.Go(func() { giveBack(ctx) })
+	context.AfterFunc(ctx, s.console.Stop)
 	all.Go(func() {
 		defer cancel() // neither goes on without the other
 		loop = s.ledger.Run(ctx)
@@ -189,6 +196,26 @@ func apiSettings(c config.Config) api.Settings {
 		s.Keys = append(s.Keys, key)
 	}
 	s.Limits.Drain = c.Shutdown.Drain
+	return s
+}
+
+// consoleSettings gives the console the API's keys.
+func consoleSettings(a api.Settings) console.Settings {
+	s := console.Settings{PublicURL: a.PublicURL, Version: a.Version}
+	if len(a.Keys) == 0 {
+		return s
+	}
+	s.Login = func(key string) (console.Identity, bool) {
+		i := api.Find(a.Keys, key)
+		if i < 0 {
+			return console.Identity{}, false
+		}
+		k := a.Keys[i]
+		has := func(r api.Role) bool { return slices.Contains(k.Roles, r) }
+		return console.Identity{
+			Name: k.Name, Source: k.Source, Read: has(api.RoleRead), Send: has(api.RoleSend), Operate: has(api.RoleOperate),
+		}, true
+	}
 	return s
 }
 

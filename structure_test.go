@@ -12,11 +12,12 @@ import (
 
 // arrows says which folders of ours each folder may import.
 var arrows = map[string][]string{
-	".":         {"api", "cli", "config", "ledger", "providers", "store"},
+	".":         {"api", "cli", "config", "console", "ledger", "providers", "store"},
 	"api":       {"ledger"},
 	"bench":     {"bench"},
 	"cli":       {"api", "config"},
 	"config":    {"ledger", "providers", "store"},
+	"console":   {"ledger"},
 	"crash":     {},
 	"fake":      {"fake"}, // its command
 	"ledger":    {},

@@ -38,10 +38,11 @@ type Ledger interface {
 
 // Settings are what the configuration says about the API. They are valid when New gets them.
 type Settings struct {
-	Keys                 []AccessKey // none: loopback only, no key needed
-	AcceptIdempotencyKey bool        // an Idempotency-Key header on a claim is its dedupe_key instead of a 400
-	PublicURL            string      // its origin counts as our own for browsers, and providers post to it; no slash at the end
-	Version              string      // shown by /healthz
+	Keys                 []AccessKey  // none: loopback only, no key needed
+	AcceptIdempotencyKey bool         // an Idempotency-Key header on a claim is its dedupe_key instead of a 400
+	PublicURL            string       // its origin counts as our own for browsers, and providers post to it; no slash at the end
+	Version              string       // shown by /healthz
+	Console              http.Handler // the pages for people at /console, which ask for a login themselves; nil: there are none
 	Limits               Limits
 }
 
@@ -97,6 +98,9 @@ func New(l Ledger, s Settings, log *slog.Logger) *API {
 	for _, r := range a.routes() {
 		a.add(r)
 	}
+	if s.Console != nil {
+		a.addConsole()
+	}
 	return a
 }
 
@@ -150,6 +154,18 @@ func (a *API) routes() []route {
 		{get, "/readyz", public, a.ready},
 		{head, "/readyz", public, a.ready},
 		{get, "/problems/:code", public, a.explain},
+	}
+}
+
+// addConsole lets the console answer below its path, behind the guards of every route. It has keys and roles of its own.
+func (a *API) addConsole() {
+	show := func(rq *request) error {
+		a.settings.Console.ServeHTTP(rq.Response(), rq.Request())
+		return nil
+	}
+	for _, path := range []string{"/console", "/console/*"} {
+		a.add(route{http.MethodGet, path, public, show})
+		a.add(route{http.MethodPost, path, public, show})
 	}
 }
 

@@ -1,0 +1,81 @@
+package console
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/time/rate"
+
+	"sendonce/ledger"
+)
+
+// Path is where the console stands.
+const Path = "/console"
+
+// Ledger is what the pages need of the ledger; *ledger.Ledger has it, with the errors that its methods name.
+type Ledger interface {
+	Get(ctx context.Context, id uuid.UUID, source *string) (ledger.Record, error)
+	List(ctx context.Context, f ledger.Filter) (ledger.Page, error)
+	Settle(ctx context.Context, a ledger.Act) (ledger.Notification, error)
+	SettleMany(ctx context.Context, b ledger.Bulk) (ledger.BulkResult, error)
+	Resend(ctx context.Context, a ledger.Act, acceptDuplicate bool) (ledger.Notification, error)
+	Keys(ctx context.Context, e ledger.Event) ([]ledger.KeyPreview, error)
+	Providers() []ledger.ProviderStatus
+	Stats(ctx context.Context) (ledger.Stats, error)
+}
+
+// Settings are what the configuration says about the console.
+type Settings struct {
+	Login     func(key string) (Identity, bool) // who has an API key; nil: there are no keys, and everybody on this machine may do everything
+	PublicURL string                            // its origin counts as our own; with https, cookies are for https only
+	Version   string
+}
+
+// Console is the pages over one ledger.
+type Console struct {
+	ledger    Ledger
+	settings  Settings
+	log       *slog.Logger
+	mux       *http.ServeMux
+	handler   http.Handler
+	templates templates
+	files     map[string]file
+	sessions  sessions
+	guesses   guesses
+	streams   chan struct{} // one for each that is open
+	stopping  chan struct{}
+	stop      sync.Once
+	reports   reports
+}
+
+// New makes the console. It panics on a public URL that the config package would have refused.
+func New(l Ledger, s Settings, log *slog.Logger) *Console {
+	c := &Console{
+		ledger:   l,
+		settings: s,
+		log:      log,
+		mux:      http.NewServeMux(),
+		files:    readFiles(),
+		sessions: sessions{all: map[[32]byte]session{}},
+		guesses:  guesses{all: map[string]*limiter{}},
+		streams:  make(chan struct{}, maxStreams),
+		stopping: make(chan struct{}),
+		reports:  reports{seldom: rate.Sometimes{First: 3, Interval: time.Minute}},
+	}
+	c.templates = c.readTemplates()
+	for _, r := range c.routes() {
+		c.mux.Handle(r.method+" "+Path+r.path, c.serve(r))
+	}
+	c.handler = secure(c.protect(c.mux))
+	return c
+}
+
+// ServeHTTP answers everything below Path.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
+
+// Stop ends the streams, which would hold up a stop of the service until they are cut.
+func (c *Console) Stop() { c.stop.Do(func() { close(c.stopping) }) }

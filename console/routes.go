@@ -1,0 +1,45 @@
+package console
+
+import "net/http"
+
+// needs says who may use a route.
+type needs uint8
+
+const (
+	anybody     needs = 1 << iota // no login
+	anyKey                        // whoever is logged in
+	operator                      // the role operate
+	wholeLedger                   // not for keys that are bound to a source: what it shows or changes belongs to all
+)
+
+// route is one line of the table of pages. path stands below Path and is written as http.ServeMux wants it.
+type route struct {
+	method  string
+	path    string
+	needs   needs
+	nav     string // its name in the navigation; "" is not there
+	handler func(*visit) error
+}
+
+// routes is the table of all pages and actions, in the order of the navigation.
+func (c *Console) routes() []route {
+	const (
+		get  = http.MethodGet
+		post = http.MethodPost
+	)
+	return []route{
+		{get, "/static/{file}", anybody, "", c.static},
+		{post, "/csp", anybody, "", c.report},
+		{get, "/login", anybody, "", c.showLogin},
+		{post, "/login", anybody, "", c.login},
+		{post, "/logout", anyKey, "", c.logout},
+
+		{get, "/{$}", anyKey, "", c.home},
+		{get, "/notifications", anyKey, "Notifications", c.notifications},
+		{get, "/", anyKey, "", func(*visit) error { return errNoPage }},
+		{get, "", anybody, "", func(v *visit) error { return v.redirect("/") }},
+	}
+}
+
+// home leads to the first page.
+func (c *Console) home(v *visit) error { return v.redirect("/notifications") }

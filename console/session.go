@@ -1,0 +1,115 @@
+package console
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	sessionIdle = time.Hour      // since the last request
+	sessionLong = 12 * time.Hour // since the login
+	maxSessions = 1000           // the one that was idle longest makes room
+	cookieName  = "sendonce_console"
+)
+
+// sessions are the logins of this process, by the sum of what the browser has: whoever reads memory or a log finds no cookie.
+type sessions struct {
+	mu  sync.Mutex
+	all map[[32]byte]session
+}
+
+// session is one login.
+type session struct {
+	who    Identity
+	opened time.Time
+	used   time.Time
+}
+
+func (s session) over(now time.Time) bool {
+	return now.Sub(s.used) >= sessionIdle || now.Sub(s.opened) >= sessionLong
+}
+
+// open begins a session and returns the value of its cookie.
+func (s *sessions) open(who Identity, now time.Time) string {
+	var id [32]byte
+	_, _ = rand.Read(id[:]) // never fails
+	token := base64.RawURLEncoding.EncodeToString(id[:])
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.all) >= maxSessions {
+		s.makeRoom(now)
+	}
+	s.all[sha256.Sum256([]byte(token))] = session{who, now, now}
+	return token
+}
+
+// makeRoom removes what is over, or else the session that was idle longest.
+func (s *sessions) makeRoom(now time.Time) {
+	var oldest [32]byte
+	var since time.Time
+	for sum, one := range s.all {
+		if one.over(now) {
+			delete(s.all, sum)
+		} else if since.IsZero() || one.used.Before(since) {
+			oldest, since = sum, one.used
+		}
+	}
+	if len(s.all) >= maxSessions {
+		delete(s.all, oldest)
+	}
+}
+
+// find returns who a cookie belongs to. touch says that a person asked: a stream that waits keeps no session alive.
+func (s *sessions) find(token string, now time.Time, touch bool) (Identity, bool) {
+	sum := sha256.Sum256([]byte(token))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, ok := s.all[sum]
+	if !ok {
+		return Identity{}, false
+	}
+	if one.over(now) {
+		delete(s.all, sum)
+		return Identity{}, false
+	}
+	if touch {
+		one.used = now
+		s.all[sum] = one
+	}
+	return one.who, true
+}
+
+func (s *sessions) end(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, sha256.Sum256([]byte(token)))
+}
+
+// identify finds out who asks. Without keys it is somebody on this machine: the API lets in nobody else.
+func (c *Console) identify(r *http.Request, touch bool) (Identity, bool) {
+	if c.settings.Login == nil {
+		return local, true
+	}
+	cookie, err := r.Cookie(cookieName)
+	if err != nil {
+		return Identity{}, false
+	}
+	return c.sessions.find(cookie.Value, time.Now(), touch)
+}
+
+// setCookie gives the browser a session, or takes it away with an empty value.
+func (c *Console) setCookie(w http.ResponseWriter, token string) {
+	cookie := &http.Cookie{
+		Name: cookieName, Value: token, Path: Path, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: strings.HasPrefix(c.settings.PublicURL, "https://"),
+	}
+	if token == "" {
+		cookie.MaxAge = -1
+	}
+	http.SetCookie(w, cookie)
+}

@@ -1,0 +1,49 @@
+// The console's own script: times in the viewer's zone, and care for what somebody is typing. Everything works without it.
+"use strict";
+(() => {
+  const shown = new Intl.DateTimeFormat(undefined, {
+    year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit",
+  });
+
+  // Shows each time in the viewer's zone; its title keeps UTC.
+  const local = (root) => {
+    for (const t of root.querySelectorAll("time[datetime]:not([data-local])")) {
+      const at = new Date(t.getAttribute("datetime"));
+      if (!Number.isNaN(at.getTime())) t.textContent = shown.format(at);
+      t.setAttribute("data-local", "");
+    }
+  };
+
+  // A form that somebody has begun to fill in. It is never replaced under the hands that type.
+  const begun = (root) => {
+    for (const f of root.querySelectorAll("input:not([type=hidden]), textarea, select")) {
+      if (f === document.activeElement) return true;
+      if (f.type === "checkbox" || f.type === "radio" ? f.checked !== f.defaultChecked : f.tagName !== "SELECT" && f.value !== f.defaultValue) return true;
+    }
+    return false;
+  };
+
+  document.addEventListener("DOMContentLoaded", () => local(document));
+  document.addEventListener("htmx:load", (e) => local(e.detail.elt));
+  const keep = (e) => {
+    const target = e.detail.target;
+    if (!target || !target.matches("[data-careful]") || !begun(target)) return;
+    e.preventDefault();
+    e.detail.shouldSwap = false;
+    for (const note of target.querySelectorAll("[data-stale]")) note.hidden = false;
+  };
+  document.addEventListener("htmx:oobBeforeSwap", keep);
+  document.addEventListener("htmx:beforeSwap", keep);
+
+  // A form that is on its way is not sent a second time by an impatient hand; the server would refuse it anyway.
+  document.addEventListener("submit", (e) => {
+    const form = e.target;
+    if (form.method !== "post" || form.hasAttribute("data-again")) return;
+    if (form.hasAttribute("data-sent")) { e.preventDefault(); return; }
+    form.setAttribute("data-sent", "");
+    form.setAttribute("aria-busy", "true");
+  });
+  window.addEventListener("pageshow", (e) => {
+    if (e.persisted) for (const f of document.querySelectorAll("form[data-sent]")) { f.removeAttribute("data-sent"); f.removeAttribute("aria-busy"); }
+  });
+})();

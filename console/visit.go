@@ -1,0 +1,154 @@
+package console
+
+import (
+	"bytes"
+	"errors"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"sendonce/ledger"
+)
+
+// visit is one request: who asks, and the ways to answer.
+type visit struct {
+	c   *Console
+	w   http.ResponseWriter
+	r   *http.Request
+	who Identity
+}
+
+// view is what the layout gets; Data is the page's own.
+type view struct {
+	Title string
+	Nav   []place
+	Who   Identity
+	Known bool   // somebody is logged in, or no keys are configured
+	Open  bool   // no keys are configured
+	Query string // of the search box
+	Told  string // what was just done
+	Wrong string // why it was not
+	Data  any
+}
+
+// place is one line of the navigation.
+type place struct {
+	Path    string
+	Title   string
+	Current bool
+}
+
+// serve makes a handler of a route: it finds out who asks, reads the form, and shows errors.
+func (c *Console) serve(r route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, rq *http.Request) {
+		v := &visit{c: c, w: w, r: rq}
+		err := v.admit(r)
+		if err == nil {
+			err = r.handler(v)
+		}
+		if err != nil {
+			v.refuse(err)
+		}
+	})
+}
+
+// admit lets a visit in.
+func (v *visit) admit(r route) error {
+	if r.needs&anybody == 0 {
+		who, ok := v.c.identify(v.r, true)
+		if !ok {
+			return errLogin
+		}
+		if v.who = who; !who.meets(r.needs) {
+			return errRole
+		}
+	}
+	if v.r.Method != http.MethodPost || r.path == "/csp" {
+		return nil
+	}
+	if kind, _, err := mime.ParseMediaType(v.r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
+		return errForm
+	}
+	if err := v.r.ParseForm(); err != nil {
+		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+			return errTooLarge
+		}
+		return errForm
+	}
+	return nil
+}
+
+// render answers with a page, completely rendered before its first byte leaves.
+func (v *visit) render(status int, name, title string, data any) error {
+	return v.page(status, name, view{Title: title, Data: data})
+}
+
+// page is render for a view that tells or refuses something.
+func (v *visit) page(status int, name string, s view) error {
+	s.Who, s.Open, s.Known = v.who, v.c.settings.Login == nil, v.who.Name != ""
+	s.Query = v.r.URL.Query().Get("q")
+	s.Nav = v.nav()
+	if s.Told == "" {
+		s.Told = told[v.r.URL.Query().Get("told")]
+	}
+	var b bytes.Buffer
+	if err := v.c.templates[name].ExecuteTemplate(&b, "layout", s); err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
+	v.w.WriteHeader(status)
+	_, err := v.w.Write(b.Bytes())
+	return gone(err)
+}
+
+// nav is the navigation for whoever asks.
+func (v *visit) nav() []place {
+	if v.who.Name == "" {
+		return nil
+	}
+	var out []place
+	for _, r := range v.c.routes() {
+		if r.nav == "" || !v.who.meets(r.needs) {
+			continue
+		}
+		path := Path + strings.TrimSuffix(r.path, "{$}")
+		current := v.r.URL.Path == path || path != Path+"/" && strings.HasPrefix(v.r.URL.Path, path+"/")
+		out = append(out, place{path, r.nav, current})
+	}
+	return out
+}
+
+// redirect leads to another page of the console, with GET.
+func (v *visit) redirect(path string) error {
+	http.Redirect(v.w, v.r, Path+path, http.StatusSeeOther)
+	return nil
+}
+
+// done leads to a page that tells what was done: a word of told.
+func (v *visit) done(path, word string) error {
+	if told[word] == "" {
+		panic("console: nothing is told for " + word)
+	}
+	u, err := url.Parse(path)
+	if err != nil {
+		return err
+	}
+	q := u.Query()
+	q.Set("told", word)
+	u.RawQuery = q.Encode()
+	return v.redirect(u.String())
+}
+
+// told are the sentences that a page may begin with, by the word in its address. Nothing writes to it.
+var told = map[string]string{
+	string(ledger.CauseConfirm): "Confirmed: it counts as sent.",
+	string(ledger.CauseRelease): "Released: it will be sent.",
+	string(ledger.CauseAbandon): "Abandoned: nothing more will be tried.",
+	string(ledger.CauseHold):    "Held: it waits until somebody lets it go.",
+	string(ledger.CauseUnhold):  "Let go: it will be sent.",
+	string(ledger.CauseCancel):  "Cancelled: it will not be sent.",
+	string(ledger.CauseResend):  "Sent again, as a notification of its own: this one.",
+}
