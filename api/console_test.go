@@ -20,7 +20,7 @@ func TestConsole_BehindTheGuards(t *testing.T) {
 		{keyless, "GET", "/console/notifications/1", nil, 200},
 		{keyed, "GET", "/console/notifications", nil, 200},
 		{keyed, "POST", "/console/login", []string{"Sec-Fetch-Site: same-origin"}, 200},
-		{keyless, "GET", "/console", []string{"Host: evil.example.test"}, 403},
+		{keyless, "GET", "/console", []string{"Host: evil.example.test"}, 421},
 		{keyless, "GET", "/console", []string{"Sec-Fetch-Site: cross-site"}, 403},
 		{keyed, "POST", "/console/login", []string{"Sec-Fetch-Site: cross-site"}, 403},
 		{keyed, "DELETE", "/console", []string{bearer("operator")}, 405},
