@@ -35,6 +35,7 @@ type service struct {
 
 // serve runs the service until ctx is done and everything in flight has ended.
 func serve(ctx context.Context, c config.Config) error {
+	spareThreads()
 	ballast := make([]byte, ballastBytes)
 	defer runtime.KeepAlive(ballast)
 	log.SetOutput(io.Discard) // net/http prints bytes of unasked answers there, and they may hold content

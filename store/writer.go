@@ -1,6 +1,7 @@
 package store
 
 import (
+	"runtime"
 	"sync"
 	"time"
 
@@ -173,6 +174,7 @@ func (w *writer) group(ops []*operation) {
 	}
 	answer(ops, nil)
 	w.answered, w.size = time.Now(), len(ops)
+	runtime.Gosched() // who was answered waits behind this goroutine, and would until it sleeps
 	w.remember(raised)
 	if w.tidy == nil {
 		w.tidy = time.After(tidyEvery)
