@@ -58,6 +58,7 @@ type API struct {
 	origins  *http.CrossOriginProtection
 	public   map[string]bool // path templates that need no key
 	signed   map[string]bool // of them, those whose callers sign and are no browsers
+	room     *room           // for bodies
 	large    chan struct{}   // one for each large body of receipts that is read
 	unsigned rate.Sometimes  // bounds the log lines about refused receipts
 	bodies   sync.Pool       // of *[]byte: request bodies, which nothing keeps after decoding
@@ -82,6 +83,7 @@ func New(l Ledger, s Settings, log *slog.Logger) *API {
 		refusals: rate.Sometimes{First: 5, Interval: time.Second},
 		unsigned: rate.Sometimes{First: 5, Interval: 10 * time.Second},
 	}
+	a.room = newRoom(a.limits)
 	if s.PublicURL != "" {
 		u, err := url.Parse(s.PublicURL)
 		if err == nil {

@@ -26,7 +26,12 @@ func (a *API) claimBatch(rq *request) error {
 		events  []ledger.Event
 		places  []int // of events in results
 	)
-	err := a.withBody(rq, a.limits.Batch, func(body []byte) error {
+	leave, err := a.room.enter(rq.Request(), max(announced(rq.Request(), a.limits.Batch), batchWeight))
+	if err != nil {
+		return err
+	}
+	defer leave() // once it is answered
+	err = a.jsonBody(rq, a.limits.Batch, func(body []byte) error {
 		return eachItem(body, func(item []byte) {
 			results = append(results, BatchResult{})
 			i := len(results) - 1

@@ -17,6 +17,18 @@ func (a *API) readInto(rq *request, into any) error {
 
 // withBody hands the body to use, which must keep no part of it: the memory is used again.
 func (a *API) withBody(rq *request, limit int64, use func(body []byte) error) error {
+	if n := announced(rq.Request(), limit); n > smallBody {
+		leave, err := a.room.enter(rq.Request(), n)
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
+	return a.jsonBody(rq, limit, use)
+}
+
+// jsonBody is withBody for who has taken room already.
+func (a *API) jsonBody(rq *request, limit int64, use func(body []byte) error) error {
 	if !announcedAsJSON(rq.Request().Header) {
 		return refuse(codeMediaType)
 	}
@@ -28,7 +40,7 @@ func (a *API) withBody(rq *request, limit int64, use func(body []byte) error) er
 	})
 }
 
-// wholeBody is withBody for a body of any type, which may be empty too.
+// wholeBody is jsonBody for a body of any type, which may be empty too.
 func (a *API) wholeBody(rq *request, limit int64, use func(body []byte) error) error {
 	r := rq.Request()
 	if r.ContentLength > limit {

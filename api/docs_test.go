@@ -39,7 +39,7 @@ func TestDocs_RoutesFieldsLimits(t *testing.T) {
 		{"the last %d)", ledger.MaxDuplicates}, {"| nesting of JSON | %d |", MaxDepth}, {"| body | %d KiB |", l.Body >> 10}, {"| %d MiB, 500 |", l.Batch >> 20}, {"| receipts, beyond 256 KiB eight at a time | %d MiB |", l.Receipts >> 20},
 		{"| request line and headers | %d KiB |", int64(l.HeaderBytes) >> 10}, {"| headers complete | %d s |", int64(l.Header.Seconds())}, {"| body complete | %d s |", int64(l.Read.Seconds())},
 		{"| answer written | %d s |", int64(l.Write.Seconds())}, {"between two requests | %d s |", int64(l.Idle.Seconds())}, {"| `Prefer: wait` | %d s |", int64(l.Wait.Seconds())},
-		{"| drain at the stop | %d s |", int64(l.Drain.Seconds())}, {"| `provider` | sends through this one only | %d bytes", ledger.MaxProvider},
+		{"a batch as 256 KiB at least | %d MiB |", l.Bodies >> 20}, {"wait in line, after %d s 429", int64(l.Queue.Seconds())}, {"| drain at the stop | %d s |", int64(l.Drain.Seconds())}, {"| `provider` | sends through this one only | %d bytes", ledger.MaxProvider},
 	} {
 		want = append(want, fmt.Sprintf(limit.line, limit.value))
 	}

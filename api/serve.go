@@ -25,6 +25,8 @@ type Limits struct {
 	Body        int64         // 256 KiB
 	Batch       int64         // 4 MiB, the body of a batch
 	Receipts    int64         // 8 MiB, what a provider posts
+	Bodies      int64         // 4 MiB of larger bodies that are in work at once; a batch counts for 256 KiB at least
+	Queue       time.Duration // 5 s that a request waits for room among them
 }
 
 // withDefaults fills the fields that are zero.
@@ -41,6 +43,8 @@ func (l Limits) withDefaults() Limits {
 		Body:        or(l.Body, 256<<10),
 		Batch:       or(l.Batch, 4<<20),
 		Receipts:    or(l.Receipts, 8<<20),
+		Bodies:      or(l.Bodies, 4<<20),
+		Queue:       or(l.Queue, 5*time.Second),
 	}
 }
 
