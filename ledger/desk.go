@@ -83,11 +83,11 @@ func (d *desk) merge(kind AlertKind, found Alert) {
 func (d *desk) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		next := earlier(d.cut(time.Now(), false), d.tell(ctx))
-		wait := idleLook
-		if !next.IsZero() {
-			wait = max(time.Until(next), time.Millisecond)
+		if next.IsZero() {
+			await(ctx, d.wake)
+			continue
 		}
-		sleep(ctx, d.wake, wait)
+		sleep(ctx, d.wake, max(time.Until(next), time.Millisecond))
 	}
 }
 

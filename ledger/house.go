@@ -16,7 +16,7 @@ const (
 // houseAt makes the housekeeper look when a row's time comes, unless it looks before.
 func (l *Ledger) houseAt(t time.Time) {
 	if t.IsZero() || t.Sub(l.clock.now()) > idleLook {
-		return // it looks at least once a minute
+		return // it looks at least once a minute, where something was written
 	}
 	select {
 	case l.wake <- struct{}{}:
@@ -39,8 +39,8 @@ func (l *Ledger) keepHouse(ctx, work context.Context) {
 // keepRepeats writes suppressed repeats, some at a time.
 func (l *Ledger) keepRepeats(ctx context.Context) {
 	for ctx.Err() == nil {
-		if !sleep(ctx, l.repeats.wake, idleLook) {
-			continue
+		if !await(ctx, l.repeats.wake) {
+			return
 		}
 		sleep(ctx, nil, flushPause)
 		if err := l.Flush(); err != nil {
@@ -77,8 +77,13 @@ func (l *Ledger) houseOnce(ctx, work context.Context) (time.Time, error) {
 	case !l.clock.steady():
 		return now.Add(unsteadyLook), nil
 	}
+	if next, ok := l.house.known(l.store.Commits(), now); ok {
+		return next, nil
+	}
+	l.house = house{}
 	limit := houseBatch
 	for ctx.Err() == nil {
+		commits := l.store.Commits()
 		rows, err := l.store.Waiting(ctx, now, limit)
 		if err != nil {
 			return time.Time{}, err
@@ -100,6 +105,9 @@ func (l *Ledger) houseOnce(ctx, work context.Context) (time.Time, error) {
 			next, err := l.store.NextWaiting(ctx, now)
 			if moved < len(rows) { // some wait for a provider
 				next = earlier(next, now.Add(unsteadyLook))
+			}
+			if err == nil {
+				l.house = house{glance{commits, now}, next}
 			}
 			return next, err
 		}

@@ -32,6 +32,7 @@ type Ledger struct {
 	unclosed atomic.Int64 // closes that could not be written yet: no take meanwhile
 	draining atomic.Bool
 	wake     chan struct{} // of the housekeeper
+	house    house
 	desk     *desk
 	flight   crew
 }

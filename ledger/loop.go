@@ -62,7 +62,7 @@ func (l *Ledger) dispatch(ctx, work context.Context, o *outlet) {
 			next = l.clock.now().Add(storeRetry)
 		}
 		if !sleep(ctx, o.wake, l.until(next)) {
-			o.look()
+			l.lookAgain(o)
 		}
 	}
 }
@@ -73,6 +73,16 @@ func (l *Ledger) until(t time.Time) time.Duration {
 		return idleLook
 	}
 	return min(idleLook, max(t.Sub(l.clock.now()), time.Millisecond))
+}
+
+// await waits for a signal or the end, and reports whether it was the signal.
+func await(ctx context.Context, wake <-chan struct{}) bool {
+	select {
+	case <-wake:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // sleep waits for a signal, a time or the end, and reports whether it was the signal.

@@ -27,6 +27,7 @@ type outlet struct {
 	deciding sync.Mutex // a person's pause and its end: ledger and gate change together
 	looks    lookQueue
 	states   *stateQueue
+	seen     glance // of its dispatcher, which sees to the reading
 
 	mu       sync.Mutex
 	gate     Gate

@@ -101,6 +101,10 @@ type Store interface {
 
 	// Condition says what the store can do now; the loop asks before each take.
 	Condition() Condition
+
+	// Commits counts what was committed since the start, failed commits included. It has moved before the write's caller is answered:
+	// while it stands, a reading finds what one found that began after it was asked.
+	Commits() int64
 }
 
 // DueQuery selects rows for one outlet of the loop.

@@ -143,6 +143,14 @@ func (s *Store) closeFiles() error {
 	return errors.Join(errs...)
 }
 
+// Commits counts the commits since the start, failed ones included.
+func (s *Store) Commits() int64 {
+	if s.writer == nil {
+		return 0
+	}
+	return s.writer.commits.Load()
+}
+
 // Condition says what the store can do now.
 func (s *Store) Condition() ledger.Condition {
 	c := ledger.Condition{Restored: s.restored}

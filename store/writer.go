@@ -3,6 +3,7 @@ package store
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -35,6 +36,7 @@ type writer struct {
 	raised     time.Time
 	answered   time.Time // when the last group was
 	size       int       // of the last group, in operations
+	commits    atomic.Int64
 
 	mu       sync.Mutex
 	unknown  error // the commit that failed, until a barrier holds
@@ -224,6 +226,7 @@ func (w *writer) begin() error {
 }
 
 func (w *writer) commit() error {
+	defer w.commits.Add(1)
 	return w.hooks.commit(func() error {
 		_, err := w.tx.exec("COMMIT")
 		return err

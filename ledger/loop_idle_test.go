@@ -1,0 +1,232 @@
+package ledger_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sendonce/ledger"
+	"sendonce/store"
+)
+
+// counted is a store that counts what is read from it.
+type counted struct {
+	*store.Store
+	reads *atomic.Int64
+}
+
+func (s counted) Prior(ctx context.Context, c ledger.Claim) (ledger.Notification, bool, error) {
+	s.reads.Add(1)
+	return s.Store.Prior(ctx, c)
+}
+
+func (s counted) Get(ctx context.Context, id uuid.UUID) (ledger.Record, error) {
+	s.reads.Add(1)
+	return s.Store.Get(ctx, id)
+}
+
+func (s counted) List(ctx context.Context, f ledger.Filter) (ledger.Page, error) {
+	s.reads.Add(1)
+	return s.Store.List(ctx, f)
+}
+
+func (s counted) Due(ctx context.Context, q ledger.DueQuery) ([]ledger.Notification, error) {
+	s.reads.Add(1)
+	return s.Store.Due(ctx, q)
+}
+
+func (s counted) NextDue(ctx context.Context, provider string, after time.Time) (time.Time, error) {
+	s.reads.Add(1)
+	return s.Store.NextDue(ctx, provider, after)
+}
+
+func (s counted) Providers(ctx context.Context) ([]string, error) {
+	s.reads.Add(1)
+	return s.Store.Providers(ctx)
+}
+
+func (s counted) Waiting(ctx context.Context, at time.Time, limit int) ([]ledger.Notification, error) {
+	s.reads.Add(1)
+	return s.Store.Waiting(ctx, at, limit)
+}
+
+func (s counted) NextWaiting(ctx context.Context, after time.Time) (time.Time, error) {
+	s.reads.Add(1)
+	return s.Store.NextWaiting(ctx, after)
+}
+
+func (s counted) FirstAttempt(ctx context.Context, seq int64, account [8]byte) (ledger.Attempt, error) {
+	s.reads.Add(1)
+	return s.Store.FirstAttempt(ctx, seq, account)
+}
+
+func (s counted) Newest(ctx context.Context) (time.Time, error) {
+	s.reads.Add(1)
+	return s.Store.Newest(ctx)
+}
+
+func (s counted) Pauses(ctx context.Context) ([]ledger.Pause, error) {
+	s.reads.Add(1)
+	return s.Store.Pauses(ctx)
+}
+
+func (s counted) Stats(ctx context.Context) (ledger.Stats, error) {
+	s.reads.Add(1)
+	return s.Store.Stats(ctx)
+}
+
+func (s counted) Audit(ctx context.Context, visit func(ledger.Record) error) error {
+	s.reads.Add(1)
+	return s.Store.Audit(ctx, visit)
+}
+
+// everyReadCounts holds counted to the interface: what reads takes a context.
+func everyReadCounts(t *testing.T, s counted) {
+	t.Helper()
+	contract := reflect.TypeFor[ledger.Store]()
+	for i := range contract.NumMethod() {
+		m := contract.Method(i)
+		if m.Type.NumIn() == 0 || m.Type.In(0) != reflect.TypeFor[context.Context]() {
+			continue
+		}
+		args := []reflect.Value{reflect.ValueOf(t.Context())}
+		for j := 1; j < m.Type.NumIn(); j++ {
+			args = append(args, reflect.Zero(m.Type.In(j)))
+		}
+		before := s.reads.Load()
+		reflect.ValueOf(s).MethodByName(m.Name).Call(args)
+		if s.reads.Load() == before {
+			t.Errorf("%s is not counted", m.Name)
+		}
+	}
+}
+
+// An idle hour costs one glance of each loop, whatever waits for another day: two providers with two lanes each, and the
+// housekeeper, who make two reads each.
+func TestIdle_AnHourCostsOneGlance(t *testing.T) {
+	for name, rows := range map[string]int{"empty": 0, "a thousand rows wait for tomorrow": 1000} {
+		t.Run(name, func(t *testing.T) {
+			var s counted
+			bubble(t, func(r *rig) {
+				twoProviders(r)
+				finding(r, byReference) // a look-up and a state query wait for their time
+				r.wrap = func(disk *store.Store) ledger.Store {
+					s = counted{disk, new(atomic.Int64)}
+					return s
+				}
+			}, func(t *testing.T, r *rig) {
+				everyReadCounts(t, s)
+				tomorrow := time.Now().Add(24 * time.Hour)
+				for i := 0; i < rows; i += 500 {
+					batch := make([]ledger.Event, 500)
+					for j := range batch {
+						batch[j] = event(fmt.Sprint("e", i+j), func(e *ledger.Event) { e.SendAt = tomorrow })
+					}
+					if _, err := r.ledger.ClaimBatch(context.Background(), batch); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if rows > 0 {
+					r.claim("lost")
+					if _, err := r.act(r.claim("held", func(e *ledger.Event) { e.SendAt = tomorrow }), ledger.Act{Action: ledger.CauseHold}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				r.advance(61 * time.Minute) // behind the last look-up of what was lost
+				before := s.reads.Load()
+				r.advance(time.Hour)
+				if got := s.reads.Load() - before; got > 2*2*2+2 {
+					t.Errorf("%d reads in an idle hour", got)
+				}
+			})
+		})
+	}
+}
+
+// written is a store in which something is written right behind a reading of the loop.
+type written struct {
+	*store.Store
+	due, waiting *atomic.Pointer[func()] // once
+}
+
+func (s written) Due(ctx context.Context, q ledger.DueQuery) ([]ledger.Notification, error) {
+	rows, err := s.Store.Due(ctx, q)
+	if f := s.due.Swap(nil); f != nil {
+		(*f)()
+	}
+	return rows, err
+}
+
+func (s written) Waiting(ctx context.Context, at time.Time, limit int) ([]ledger.Notification, error) {
+	rows, err := s.Store.Waiting(ctx, at, limit)
+	if f := s.waiting.Swap(nil); f != nil {
+		(*f)()
+	}
+	return rows, err
+}
+
+// A row that some other path changes in the store is seen within a minute although nobody tells the loop of it, also when the
+// change comes while the loop reads.
+func TestIdle_WhatIsWrittenIsSeen(t *testing.T) {
+	for _, during := range []bool{false, true} {
+		t.Run(fmt.Sprint("during the reading: ", during), func(t *testing.T) {
+			var due, waiting atomic.Pointer[func()]
+			bubble(t, func(r *rig) {
+				r.wrap = func(disk *store.Store) ledger.Store { return written{disk, &due, &waiting} }
+			}, func(t *testing.T, r *rig) {
+				tomorrow := func(e *ledger.Event) { e.SendAt = time.Now().Add(24 * time.Hour) }
+				sent, held := r.claim("sent", tomorrow), r.claim("held", tomorrow)
+				if _, err := r.act(held, ledger.Act{Action: ledger.CauseHold}); err != nil {
+					t.Fatal(err)
+				}
+				r.advance(5*time.Minute + 20*time.Second)
+				sendSoon, endSoon := func() { r.hasten(sent) }, func() { r.hasten(held) }
+				if during {
+					due.Store(&sendSoon)
+					waiting.Store(&endSoon)
+					r.claim("wakes the loop", func(e *ledger.Event) { e.SendAt = time.Now().Add(time.Second) })
+					r.advance(time.Minute)
+					if due.Load() != nil || waiting.Load() != nil {
+						t.Fatal("the loop did not read")
+					}
+				} else {
+					sendSoon()
+					endSoon()
+				}
+				r.advance(61 * time.Second)
+				r.expect(sent, ledger.StateSent, "")
+				r.expect(held, ledger.StateExpired, "")
+			})
+		})
+	}
+}
+
+// hasten makes a row due in half a minute, behind the ledger's back.
+func (r *rig) hasten(n ledger.Notification) {
+	due := time.Now().Add(30 * time.Second)
+	if _, err := r.disk.Settle(n.ID, func(cur ledger.Notification) (ledger.Change, error) {
+		c := ledger.Change{State: cur.State, Reason: cur.Reason, NextAction: cur.NextAction, DueAt: due, At: time.Now()}
+		if cur.State == ledger.StateHeld {
+			c.ExpiresAt = due
+		}
+		return c, nil
+	}); err != nil {
+		r.t.Error(err)
+	}
+}
+
+// What another process writes into the file of a running ledger is none of the loop's business; it is seen within the hour.
+func TestIdle_AnotherHandIsSeenWithinTheHour(t *testing.T) {
+	bubble(t, func(r *rig) { r.unchecked = true }, func(t *testing.T, r *rig) {
+		n := r.claim("e1", func(e *ledger.Event) { e.SendAt = time.Now().Add(24 * time.Hour) })
+		r.advance(5 * time.Minute)
+		r.plant(fmt.Sprintf("UPDATE notifications SET due_at = claimed_at WHERE seq = %d", n.Seq))
+		r.advance(61 * time.Minute)
+		r.expect(n, ledger.StateSent, "")
+	})
+}
