@@ -6,8 +6,9 @@ import "time"
 // running service by other means.
 const glanceMax = time.Hour
 
-// glance is when the store was read last. What was not due then is due at the time that the reading gave, or is written later: by
-// this process, through the store's one writer. So a loop that wakes with neither asks the store nothing, however many rows wait.
+// glance is when the store was read and nothing was due. What is due later is so at the time that the reading gave, or is written
+// first: by this process, through the store's one writer. So a loop that wakes with neither asks the store nothing, however many
+// rows wait.
 type glance struct {
 	commits int64     // of the store, before it was read
 	at      time.Time // zero: not read yet

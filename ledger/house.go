@@ -106,7 +106,7 @@ func (l *Ledger) houseOnce(ctx, work context.Context) (time.Time, error) {
 			if moved < len(rows) { // some wait for a provider
 				next = earlier(next, now.Add(unsteadyLook))
 			}
-			if err == nil {
+			if err == nil && len(rows) == 0 { // what was begun may come to nothing, and wait here again
 				l.house = house{glance{commits, now}, next}
 			}
 			return next, err

@@ -166,6 +166,9 @@ func (l *Ledger) refill(ctx context.Context, o *outlet) error {
 		if err != nil {
 			return err
 		}
+		if len(rows) > 0 { // what is begun may come to nothing, and wait here again
+			o.seen = glance{}
+		}
 		next := time.Time{}
 		if len(rows) < laneRead {
 			if next, err = l.store.NextDue(ctx, o.name, now); err != nil {
