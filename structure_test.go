@@ -33,6 +33,7 @@ var fences = map[string][]string{
 	"github.com/spf13/cobra":   {"cli"},
 	"github.com/wneessen":      {"providers"},
 	"modernc.org/sqlite":       {"store", "bench"},
+	"modernc.org/libc":         {"store"},
 	"database/sql":             {"store", "bench"},
 	"golang.org/x/sys":         {"store"},
 	"golang.org/x/oauth2":      {"providers"},

@@ -28,7 +28,10 @@ type statement struct {
 // openConnection opens the file for writing, and refuses settings that are not as asked: a PRAGMA that SQLite does not like changes
 // nothing and says nothing.
 func openConnection(path string) (*connection, error) {
-	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	if err := useGathering(); err != nil {
+		return nil, err
+	}
+	conn, err := sqlite.OpenConn(dsn(path, nil, "vfs", gatheringLayer), sqlite.OpenReadWrite|sqlite.OpenURI)
 	if err != nil {
 		return nil, err
 	}
