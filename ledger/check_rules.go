@@ -202,7 +202,7 @@ func (c *checker) matched(r *Receipt) {
 }
 
 // byPolicy reports whether the configuration settled a row, and no person.
-func (s *Settlement) byPolicy() bool { return strings.HasPrefix(s.Actor, "policy:") }
+func (s *Settlement) byPolicy() bool { return strings.HasPrefix(s.Actor, policyActor) }
 
 // mayHold reports whether an id may stand in the attempt's answer: a long text has one for each part, of which only the
 // first is the attempt's own. An answer that was not kept, or not whole, may hold anything.

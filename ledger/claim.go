@@ -229,6 +229,7 @@ func (l *Ledger) claimed(row Claimed, first *head, e *Event, recipient string) (
 	Reach(PointClaimCommitted)
 	l.recent.made(n)
 	l.watchers.row(&n)
+	l.tallyOf(&n).count(n.ClaimedAt, func(s *slot) { s.Claims++ })
 	l.near.add(&n)
 	if first != nil {
 		l.follow(first, n)

@@ -39,6 +39,10 @@ func (l *Ledger) closeAttempt(work context.Context, o *outlet, n Notification, a
 		return Notification{}, false
 	}
 	Reach(PointClosed)
+	o.tally.attempt(&a)
+	if a.Kind == KindRepeat && row.State == StateSent {
+		o.tally.count(a.EndedAt, func(s *slot) { s.ByEvidence++ })
+	}
 	l.tellRow(&n, &row)
 	l.tellProof(&row, settled)
 	l.logAttempt(row, a)

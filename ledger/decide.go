@@ -6,8 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// actorSelf is the actor of what the ledger does by itself.
-const actorSelf = "sendonce"
+// actorSelf is the actor of what the ledger does by itself; policyActor begins that of what the configuration decided.
+const (
+	actorSelf   = "sendonce"
+	policyActor = "policy:"
+)
 
 // closing is all that a decision about a closed attempt depends on. It holds no clock and no randomness of its own.
 type closing struct {

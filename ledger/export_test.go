@@ -31,3 +31,11 @@ func (l *Ledger) Watching() int { return int(l.watchers.count.Load()) }
 
 // TellWatchers tells of a row as a write does.
 func (l *Ledger) TellWatchers(n *Notification) { l.watchers.row(n) }
+
+// Tally counts a claim, a repeat and an attempt of a row.
+func (l *Ledger) Tally(n *Notification) {
+	t := l.tallyOf(n)
+	t.count(n.ClaimedAt, func(s *slot) { s.Claims++ })
+	t.repeat(n.ClaimedAt, 1)
+	t.attempt(&Attempt{StartedAt: n.ClaimedAt, EndedAt: n.UpdatedAt, Outcome: Accepted, Phase: Answered})
+}

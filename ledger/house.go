@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -153,7 +154,7 @@ func (l *Ledger) expire(n Notification, now time.Time) error {
 // policy does what the configuration decided for rows of this kind: once evidence has ended.
 func (l *Ledger) policy(ctx context.Context, n Notification, now time.Time) error {
 	r := l.rulesOf(n.Channel, n.EventType)
-	actor := "policy:" + r.policy
+	actor := policyActor + r.policy
 	switch r.onAmbiguous {
 	case OnAmbiguousAbandon:
 		return l.byItself(n, CauseAbandon, actor, "on_ambiguous: abandon", func(c *Change) { c.failed(ReasonAbandoned) }, now)
@@ -179,7 +180,7 @@ func (l *Ledger) policy(ctx context.Context, n Notification, now time.Time) erro
 // sentAgain reports whether a policy released the row before: it may do so once in a row's life.
 func sentAgain(list []Settlement) bool {
 	for _, s := range list {
-		if s.Action == CauseRelease && len(s.Actor) > 7 && s.Actor[:7] == "policy:" {
+		if s.Action == CauseRelease && s.byPolicy() {
 			return true
 		}
 	}
@@ -239,6 +240,9 @@ func (l *Ledger) byItself(n Notification, cause Cause, actor, why string, set fu
 	})
 	if err != nil || moved {
 		return err
+	}
+	if strings.HasPrefix(actor, policyActor) {
+		l.tallyOf(&row).count(row.UpdatedAt, func(s *slot) { s.ByPolicy++ })
 	}
 	l.log.Info("settled", "id", row.ID, "action", cause, "actor", actor, "state", row.State, "reason", row.Reason)
 	l.waiters.ended(row)

@@ -3,14 +3,12 @@ package ledger
 // known answers for an event whose row stands already: it never starts an attempt.
 func (l *Ledger) known(n Notification, e *Event, recipient string) (ClaimResult, error) {
 	differs := Differs(&n, e, recipient)
-	l.repeats.add(Suppressed{Seq: n.Seq, At: l.clock.now(), Caller: e.Caller, Differs: differs})
-	l.repeats.addTo(&n)
-	l.watchers.row(&n)
+	segments := l.segments(&n)
+	l.suppress(&n, Suppressed{Seq: n.Seq, At: l.clock.now(), Caller: e.Caller, Differs: differs}, segments)
 	onlyMessage := len(differs) == 1 && differs[0] == "message"
 	if len(differs) > 0 && !(onlyMessage && l.settings.OnMessageChange == MessageChangeAccept) {
 		return ClaimResult{}, &ReusedError{Existing: n, Differs: differs}
 	}
-	segments := l.segments(&n)
 	if len(differs) == 0 {
 		l.recent.asked(e.Hash, &n, segments)
 	}
@@ -24,10 +22,16 @@ func (l *Ledger) Known(h EventHash, caller string) (ClaimResult, bool) {
 	if !ok {
 		return ClaimResult{}, false
 	}
-	l.repeats.add(Suppressed{Seq: n.Seq, At: l.clock.now(), Caller: caller})
-	l.repeats.addTo(&n)
-	l.watchers.row(&n)
+	l.suppress(&n, Suppressed{Seq: n.Seq, At: l.clock.now(), Caller: caller}, segments)
 	return ClaimResult{Notification: n, Duplicate: true, Segments: segments}, true
+}
+
+// suppress notes a repeat that sends nothing, and adds it to its row.
+func (l *Ledger) suppress(n *Notification, r Suppressed, s Segments) {
+	l.repeats.add(r)
+	l.repeats.addTo(n)
+	l.watchers.row(n)
+	l.tallyOf(n).repeat(r.At, s.Count)
 }
 
 // segments counts the parts in which a row's provider sends its text; zero where nobody can say.

@@ -21,6 +21,8 @@ type Ledger struct {
 	outlets  map[string]*outlet // by provider name; fixed after Recover
 	clock    *clock
 	random   func() float64
+	began    time.Time // when New was called: what is counted in memory begins here
+	strays   *tally    // of rows whose provider no outlet has
 
 	shortcut shortcut
 	waiters  waiters
@@ -48,7 +50,9 @@ func New(store Store, providers []ProviderSettings, s Settings, log *slog.Logger
 		repeats: suppressions{wake: make(chan struct{}, 1)},
 		flight:  newCrew(),
 		wake:    make(chan struct{}, 1),
+		strays:  newTally(),
 	}
+	l.began = l.clock.now()
 	l.desk = newDesk(s.Operator, log, l.clock.now, func() float64 { return l.random() })
 	for _, p := range providers {
 		l.outlets[p.Name] = newOutlet(p)

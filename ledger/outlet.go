@@ -26,6 +26,7 @@ type outlet struct {
 	wake     chan struct{}
 	deciding sync.Mutex // a person's pause and its end: ledger and gate change together
 	looks    lookQueue
+	tally    *tally
 	states   *stateQueue
 	seen     glance // of its dispatcher, which sees to the reading
 
@@ -53,6 +54,7 @@ func newOutlet(p ProviderSettings) *outlet {
 		pending: map[int64]bool{},
 		looks:   lookQueue{queued: map[int64]bool{}, turn: make(chan struct{}, 1)},
 		states:  newStateQueue(p.Provider),
+		tally:   newTally(),
 	}
 	if p.Rate > 0 {
 		o.limiter = rate.NewLimiter(rate.Limit(p.Rate), max(1, int(p.Rate/10)))

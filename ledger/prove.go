@@ -38,6 +38,9 @@ func (l *Ledger) proved(provider string, p *Proved) {
 	case p.Matched && !p.Known:
 		l.recent.proved(p.Notification)
 		l.watchers.row(&p.Notification)
+		if p.Settled && !p.Twice {
+			l.tallyOf(&p.Notification).count(p.UpdatedAt, func(s *slot) { s.ByEvidence++ })
+		}
 		if p.State.Final() {
 			l.waiters.ended(p.Notification)
 		}

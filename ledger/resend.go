@@ -39,6 +39,7 @@ func (l *Ledger) Resend(_ context.Context, a Act, acceptDuplicate bool) (Notific
 	l.recent.made(row.Notification)
 	l.watchers.row(&moved)
 	l.watchers.row(&row.Notification)
+	l.tallyOf(&row.Notification).count(row.ClaimedAt, func(s *slot) { s.Claims++ })
 	l.log.Info("resend", "id", row.ID, "resend_of", a.ID, "actor", a.Actor)
 	l.handOver(row.Notification)
 	return row.Notification, nil
