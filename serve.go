@@ -174,7 +174,7 @@ func outlets(c config.Config) ([]ledger.ProviderSettings, error) {
 		}
 		out = append(out, ledger.ProviderSettings{
 			Name: name, Type: p.Type, Channels: providers.Types[p.Type].Channels, Provider: adapter,
-			Timeout: p.Timeout, Rate: float64(p.Rate), Workers: p.Workers, Offers: providers.Types[p.Type].Has(),
+			Timeout: p.Timeout, Rate: float64(p.Rate), Workers: p.Workers, Price: p.Price, Offers: providers.Types[p.Type].Has(),
 		})
 	}
 	return out, nil

@@ -23,7 +23,7 @@ func printed(t *testing.T, c Config) string {
 func TestPrint_NamesThePlaceOfEachLine(t *testing.T) {
 	file := writeFile(t, "sendonce.yaml", `shutdown: {drain: 90s}
 providers:
-  infrai_main: {type: infrai, api_key: example-key, rate: 300/m}
+  infrai_main: {type: infrai, api_key: example-key, rate: 300/m, price: 0.0079 USD}
 channels:
   sms:
     providers: [infrai_main]
@@ -43,6 +43,7 @@ providers:
     rate: 5/s # FILE:3
     workers: 64 # default
     repeat_window: 0s # default
+    price: 0.0079 USD # FILE:3
     api_key: '***' # FILE:3
 channels:
   sms:

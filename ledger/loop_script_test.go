@@ -20,7 +20,8 @@ type script struct {
 	workers  int
 	timeout  time.Duration
 	disguise func(*script) ledger.Provider // nil: the script itself
-	suffix   string                        // of each body that is built
+	price    ledger.Price
+	suffix   string // of each body that is built
 
 	mu       sync.Mutex
 	answer   func(context.Context, *call) ledger.Result // nil: accept
@@ -46,7 +47,7 @@ func newScript(name string, channels ...ledger.Channel) *script {
 }
 
 func (s *script) settings() ledger.ProviderSettings {
-	p := ledger.ProviderSettings{Name: s.name, Type: "script", Channels: s.channels, Provider: s, Rate: s.rate, Workers: s.workers, Timeout: s.timeout}
+	p := ledger.ProviderSettings{Name: s.name, Type: "script", Channels: s.channels, Provider: s, Rate: s.rate, Workers: s.workers, Timeout: s.timeout, Price: s.price}
 	if s.window > 0 {
 		p.Provider = repeater{s}
 	}

@@ -27,6 +27,7 @@ type outlet struct {
 	deciding sync.Mutex // a person's pause and its end: ledger and gate change together
 	looks    lookQueue
 	tally    *tally
+	price    Price
 	states   *stateQueue
 	seen     glance // of its dispatcher, which sees to the reading
 
@@ -55,6 +56,7 @@ func newOutlet(p ProviderSettings) *outlet {
 		looks:   lookQueue{queued: map[int64]bool{}, turn: make(chan struct{}, 1)},
 		states:  newStateQueue(p.Provider),
 		tally:   newTally(),
+		price:   p.Price,
 	}
 	if p.Rate > 0 {
 		o.limiter = rate.NewLimiter(rate.Limit(p.Rate), max(1, int(p.Rate/10)))

@@ -67,6 +67,7 @@ type ProviderSettings struct {
 	Rate     float64       // requests a second; 0: no limit
 	Workers  int           // requests at the same time
 	Offers   []Capability  // what the type's service has, for people
+	Price    Price         // of a message, for people
 }
 
 // Recipe makes a dedupe key from fields of an event.

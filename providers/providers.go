@@ -20,6 +20,7 @@ type Common struct {
 	Rate         Rate          `koanf:"rate"`          // 0: no limit
 	Workers      int           `koanf:"workers"`       // requests at the same time; 0: the type's own
 	RepeatWindow time.Duration `koanf:"repeat_window"` // how long the wire key is honoured; 0: not at all
+	Price        ledger.Price  `koanf:"price"`         // of a message; not given: what repeats would have cost is not known
 	LookUp       string        `koanf:"look_up"`       // "" or LookUpOn: the service is asked about lost answers where it can be; LookUpOff
 
 	// CallbackURL is where this provider's receipts reach us, without a slash at its end: the receipt route of the
