@@ -111,11 +111,11 @@ func (g *Gate) Resume() { *g = Gate{probing: g.probing} }
 func (g *Gate) Status() GateStatus {
 	switch {
 	case g.pause != nil:
-		return GateStatus{State: "paused", Reason: g.pause.Reason, By: g.pause.Actor}
+		return GateStatus{State: "paused", Since: g.pause.Since, Reason: g.pause.Reason, By: g.pause.Actor}
 	case g.fault == NoFault:
 		return GateStatus{State: "open"}
 	case g.fault.Slows():
-		return GateStatus{State: "slowed", Until: g.until, Reason: string(g.fault), By: "sendonce"}
+		return GateStatus{State: "slowed", Until: g.until, Since: g.since, Reason: string(g.fault), By: "sendonce"}
 	}
-	return GateStatus{State: "paused", Until: g.until, Reason: string(g.fault), By: "sendonce"}
+	return GateStatus{State: "paused", Until: g.until, Since: g.since, Reason: string(g.fault), By: "sendonce"}
 }

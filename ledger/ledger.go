@@ -164,6 +164,7 @@ type ProviderStatus struct {
 type GateStatus struct {
 	State  string // open, slowed, paused
 	Until  time.Time
+	Since  time.Time // when it closed; zero: it is open
 	Reason string
 	By     string
 }

@@ -73,6 +73,9 @@ type Store interface {
 	// NextDue is when the provider's next claimed row after a time is due; zero: none.
 	NextDue(ctx context.Context, provider string, after time.Time) (time.Time, error)
 
+	// Backlog counts a provider's claimed rows, as far as limit.
+	Backlog(ctx context.Context, provider string, limit int) (int, error)
+
 	// Providers names every provider that claimed rows stand under.
 	Providers(ctx context.Context) ([]string, error)
 

@@ -16,8 +16,11 @@ import (
 	"sendonce/ledger"
 )
 
-// MaxLogMessages is how many messages a Log keeps in memory.
-const MaxLogMessages = 100
+// How much a Log keeps in memory: so many messages, and fewer where they are long.
+const (
+	MaxLogMessages = 200
+	maxLogBytes    = 4 << 20
+)
 
 // LogSettings configure the type "log": nothing leaves, messages are printed. It can be told to misbehave.
 type LogSettings struct {
@@ -61,34 +64,23 @@ type Log struct {
 
 	mu       sync.Mutex
 	out      io.Writer
-	messages []LogMessage
-}
-
-// LogMessage is a message that was printed.
-type LogMessage struct {
-	ID        string // the message id
-	Channel   ledger.Channel
-	Recipient string
-	EventType string
-	Message   []byte // JSON
-	At        time.Time
+	messages []ledger.Printed
+	bytes    int // of messages and recipients
 }
 
 type logRequest struct {
-	LogMessage
-	refuse, drop bool
+	ledger.Printed
+	refuse bool
 }
 
 // Body returns the message.
 func (r *logRequest) Body() []byte { return r.Message }
 
-// Messages returns the last messages, newest first.
-func (l *Log) Messages() []LogMessage {
+// Printed implements ledger.Outbox.
+func (l *Log) Printed() []ledger.Printed {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := slices.Clone(l.messages)
-	slices.Reverse(out)
-	return out
+	return slices.Clone(l.messages)
 }
 
 // Account implements ledger.Provider.
@@ -99,12 +91,12 @@ func (l *Log) Build(o ledger.Order) (ledger.Request, error) {
 	if !json.Valid(o.Message) {
 		return nil, errMessage
 	}
-	r := &logRequest{LogMessage: LogMessage{
-		ID: "log_" + o.Reference(), Channel: o.Channel, Recipient: o.Recipient,
+	r := &logRequest{Printed: ledger.Printed{
+		MessageID: "log_" + o.Reference(), Notification: o.ID, Attempt: o.Number, Channel: o.Channel, Recipient: o.Recipient,
 		EventType: o.EventType, Message: o.Message, At: o.At,
 	}}
 	if chance(o.Reference()) < l.settings.Share {
-		r.refuse, r.drop = l.settings.Refuse, l.settings.DropAnswer
+		r.refuse, r.Dropped = l.settings.Refuse, l.settings.DropAnswer
 	}
 	return r, nil
 }
@@ -121,7 +113,7 @@ func (l *Log) Send(ctx context.Context, request ledger.Request) ledger.Result {
 	if r.refuse {
 		return ledger.Result{Outcome: ledger.Rejected, Phase: ledger.Answered, Code: "refused", Error: "told to refuse"}
 	}
-	if err := l.print(r.LogMessage); err != nil {
+	if err := l.print(r.Printed); err != nil {
 		return ledger.Result{Reason: ledger.ReasonNoAnswer, Phase: ledger.Written, Error: "writing the message failed"}
 	}
 	lost := ledger.Result{Reason: ledger.ReasonNoAnswer, Phase: ledger.Written, Error: "told to drop the answer"}
@@ -135,29 +127,33 @@ func (l *Log) Send(ctx context.Context, request ledger.Request) ledger.Result {
 			return lost
 		}
 	}
-	if r.drop {
+	if r.Dropped {
 		return lost
 	}
-	return ledger.Result{Outcome: ledger.Accepted, Phase: ledger.Answered, MessageIDs: []string{r.ID}}
+	return ledger.Result{Outcome: ledger.Accepted, Phase: ledger.Answered, MessageIDs: []string{r.MessageID}}
 }
 
-func (l *Log) print(m LogMessage) error {
+func (l *Log) print(m ledger.Printed) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, err := io.WriteString(l.out, m.text(l.name)); err != nil {
+	if _, err := io.WriteString(l.out, printed(l.name, m)); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
-	if len(l.messages) == MaxLogMessages {
+	l.messages = append(l.messages, m)
+	l.bytes += size(m)
+	for len(l.messages) > MaxLogMessages || l.bytes > maxLogBytes {
+		l.bytes -= size(l.messages[0])
 		l.messages = slices.Delete(l.messages, 0, 1)
 	}
-	l.messages = append(l.messages, m)
 	return nil
 }
 
-// text is the message as a person reads it: a head line, then each field, its lines indented.
-func (m LogMessage) text(provider string) string {
+func size(m ledger.Printed) int { return len(m.Message) + len(m.Recipient) }
+
+// printed is a message as a person reads it: a head line, then each field, its lines indented.
+func printed(provider string, m ledger.Printed) string {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "[%s] %s to %s (%s)\n", provider, m.Channel, printable(m.Recipient), m.ID)
+	fmt.Fprintf(&b, "[%s] %s to %s (%s)\n", provider, m.Channel, printable(m.Recipient), m.MessageID)
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(m.Message, &fields) != nil {
 		fields = map[string]json.RawMessage{"message": m.Message}

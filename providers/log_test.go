@@ -63,18 +63,34 @@ func TestLog_KeepsTheLastMessages(t *testing.T) {
 	for n := range MaxLogMessages {
 		logSend(t, t.Context(), l, logOrder(1000+n, `{"text":"x"}`))
 	}
-	got := l.Messages()
-	if len(got) != MaxLogMessages || got[0].ID != "log_id1099-1" || got[MaxLogMessages-1].ID != "log_id1000-1" {
-		t.Errorf("%d messages, from %s to %s", len(got), got[0].ID, got[len(got)-1].ID)
+	got := l.Printed()
+	if len(got) != MaxLogMessages || got[0].MessageID != "log_id1000-1" || got[MaxLogMessages-1].MessageID != "log_id1199-1" {
+		t.Errorf("%d messages, from %s to %s", len(got), got[0].MessageID, got[len(got)-1].MessageID)
 	}
-	if m := got[0]; m.Recipient != "ada@example.test" || m.Channel != ledger.Email || string(m.Message) != `{"text":"x"}` || !m.At.Equal(testTime) {
+	if m := got[199]; m.Notification != "id1199" || m.Attempt != 1 || m.Recipient != "ada@example.test" || m.Channel != ledger.Email || string(m.Message) != `{"text":"x"}` || !m.At.Equal(testTime) {
 		t.Errorf("%+v", m)
+	}
+}
+
+// Long messages do not fill the memory.
+func TestLog_KeepsSoManyBytes(t *testing.T) {
+	l, _ := newLog(t, LogSettings{Share: 1})
+	long := `{"text":"` + strings.Repeat("x", 200<<10) + `"}`
+	for n := range 50 {
+		logSend(t, t.Context(), l, logOrder(n, long))
+	}
+	got, bytes := l.Printed(), 0
+	for _, m := range got {
+		bytes += len(m.Message)
+	}
+	if bytes > maxLogBytes || len(got) < 15 || got[len(got)-1].MessageID != "log_id49-1" {
+		t.Errorf("%d messages of %d bytes are kept, the last is %s", len(got), bytes, got[len(got)-1].MessageID)
 	}
 }
 
 func TestLog_Misbehaves(t *testing.T) {
 	refusing, out := newLog(t, LogSettings{Refuse: true, Share: 1})
-	if r := logSend(t, t.Context(), refusing, logOrder(1, `{"text":"x"}`)); r.Outcome != ledger.Rejected || r.Code != "refused" || out.Len() != 0 || len(refusing.Messages()) != 0 {
+	if r := logSend(t, t.Context(), refusing, logOrder(1, `{"text":"x"}`)); r.Outcome != ledger.Rejected || r.Code != "refused" || out.Len() != 0 || len(refusing.Printed()) != 0 {
 		t.Errorf("%+v, printed %q", r, out)
 	}
 	dropping, out := newLog(t, LogSettings{DropAnswer: true, Share: 1})
@@ -120,7 +136,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("broken") 
 func TestLog_BrokenOutputIsNoProof(t *testing.T) {
 	s := &LogSettings{Share: 1, Out: brokenWriter{}}
 	l := build(t, s, Common{}).(*Log)
-	if r := logSend(t, t.Context(), l, logOrder(1, `{"text":"x"}`)); r.Outcome != ledger.Ambiguous || len(l.Messages()) != 0 {
+	if r := logSend(t, t.Context(), l, logOrder(1, `{"text":"x"}`)); r.Outcome != ledger.Ambiguous || len(l.Printed()) != 0 {
 		t.Errorf("%+v", r)
 	}
 }

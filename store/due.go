@@ -43,6 +43,14 @@ func (s *Store) NextDue(ctx context.Context, provider string, after time.Time) (
 	return t, err
 }
 
+const backlog = `SELECT count(*) FROM (SELECT 1 FROM notifications WHERE state = 'claimed' AND provider = $1 LIMIT $2)`
+
+// Backlog counts a provider's claimed rows, as far as limit.
+func (s *Store) Backlog(ctx context.Context, provider string, limit int) (n int, err error) {
+	_, err = oneRow(s.reader(ctx), backlog, []any{provider, int64(limit)}, toInt[int]{&n})
+	return n, err
+}
+
 // claimedProviders jumps from name to name in the index of due rows.
 const claimedProviders = `WITH RECURSIVE names (name) AS (
  SELECT min(provider) FROM notifications WHERE state = 'claimed'

@@ -49,6 +49,7 @@ func TestPlans_UseTheirIndex(t *testing.T) {
 		{name: "due", query: dueAll, index: []string{"notifications_due (provider=? AND lane=? AND due_at<?)"}},
 		{name: "due movable", query: dueMovable, index: []string{"notifications_due (provider=? AND lane=? AND due_at<?)"}},
 		{name: "next due", query: nextDue, index: []string{"notifications_due (provider=? AND lane=? AND due_at>?)"}, scan: "SCAN (subquery"},
+		{name: "backlog", query: backlog, index: []string{"notifications_due (provider=?)"}, scan: "SCAN (subquery"},
 		{name: "providers", query: claimedProviders, index: []string{"notifications_due (provider>?)"}, scan: "SCAN names"},
 		{name: "waiting", query: waiting, index: []string{"notifications_waiting (state=? AND due_at<?)", "notifications_expires (expires_at<?)"}, scan: "SCAN", sort: true},
 		{name: "next waiting", query: nextWaiting, index: []string{"notifications_waiting (state=? AND due_at>?)", "notifications_expires (expires_at>?)"}, scan: "SCAN (subquery"},
