@@ -138,7 +138,7 @@ func TestLoad_CountsGoodAnswersAndErrors(t *testing.T) {
 		return 202, `{"state":"sent"}`
 	})
 	b := &bench{length: 20 * time.Second}
-	l := b.load(newEvents(s.Listener.Addr().String(), sends), newCell(sends, 0, 4, false), sendonce)
+	l := b.load(newEvents(s.Listener.Addr().String(), sends), newCell(sends, 0, 4), sendonce)
 	l.limit = 100
 	edges := 0
 	l.edge = func(i int) { edges += i + 1 } // both are called although the requests end early
@@ -151,7 +151,7 @@ func TestLoad_CountsGoodAnswersAndErrors(t *testing.T) {
 func TestLoad_NothingButErrorsIsAnError(t *testing.T) {
 	s := service(t, func(int, string) (int, string) { return 503, `{"code":"draining"}` })
 	b := &bench{length: time.Minute}
-	l := b.load(newEvents(s.Listener.Addr().String(), claims), newCell(claims, 0, 2, false), sendonce)
+	l := b.load(newEvents(s.Listener.Addr().String(), claims), newCell(claims, 0, 2), sendonce)
 	if _, err := l.run(context.Background()); err == nil || !strings.Contains(err.Error(), "draining") {
 		t.Errorf("got %v, want an error with the answer", err)
 	}
@@ -161,7 +161,7 @@ func TestLoad_EndsWithItsContext(t *testing.T) {
 	s := service(t, func(int, string) (int, string) { return 202, `{"duplicate":false}` })
 	ctx, cancel := context.WithCancel(context.Background())
 	b := &bench{length: time.Hour}
-	l := b.load(newEvents(s.Listener.Addr().String(), claims), newCell(claims, 0, 2, false), sendonce)
+	l := b.load(newEvents(s.Listener.Addr().String(), claims), newCell(claims, 0, 2), sendonce)
 	inner := l.good
 	l.good = func(status int, body []byte) bool { cancel(); return inner(status, body) }
 	if _, err := l.run(ctx); err != context.Canceled {

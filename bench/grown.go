@@ -25,12 +25,12 @@ const (
 // growthCells are measured one after the other on the same running service: what changes no row comes first.
 func growthCells() []cell {
 	return []cell{
-		newCell(reads, 0, 64, false),
-		newCell(lists, 0, 16, false),
-		newCell(stats, 0, 4, false),
-		newCell(repeats, 0, 64, false),
-		newCell(claims, 0, 64, false),
-		newCell(sends, 0, 64, false),
+		newCell(reads, 0, 64),
+		newCell(lists, 0, 16),
+		newCell(stats, 0, 4),
+		newCell(repeats, 0, 64),
+		newCell(claims, 0, 64),
+		newCell(sends, 0, 64),
 	}
 }
 

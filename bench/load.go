@@ -24,6 +24,8 @@ type load struct {
 	request func(b []byte, n int64) []byte
 	// good says whether an answer is the wanted one.
 	good func(status int, body []byte) bool
+	// next reads an answer; nil: as HTTP.
+	next func(*message) error
 	// edge is called when the measured time begins (0) and when it ends (1).
 	edge func(int)
 }
@@ -46,7 +48,7 @@ const maxErrors = 1000
 type loop struct {
 	load
 	begin, end time.Time
-	next       atomic.Int64
+	number     atomic.Int64 // of the next request
 	errors     atomic.Int64
 	sample     atomic.Pointer[string]
 }
@@ -55,7 +57,10 @@ type loop struct {
 func (l load) run(ctx context.Context) (measured, error) {
 	lp := &loop{load: l, begin: time.Now().Add(l.warm)}
 	lp.end = lp.begin.Add(l.length)
-	lp.next.Store(l.from)
+	if lp.load.next == nil {
+		lp.load.next = (*message).next
+	}
+	lp.number.Store(l.from)
 	parts := make([]latencies, l.conns)
 	var wg sync.WaitGroup
 	for i := range parts {
@@ -67,7 +72,7 @@ func (l load) run(ctx context.Context) (measured, error) {
 		lp.edges(ctx, done)
 	}
 	<-done
-	m := measured{Errors: lp.errors.Load(), next: lp.next.Load()}
+	m := measured{Errors: lp.errors.Load(), next: lp.number.Load()}
 	if s := lp.sample.Load(); s != nil {
 		m.Sample = *s
 	}
@@ -108,7 +113,7 @@ func (l *loop) connection(ctx context.Context) (lat latencies) {
 		}
 	}()
 	for ctx.Err() == nil && l.errors.Load() < maxErrors && time.Now().Before(l.end) {
-		n := l.next.Add(1) - 1
+		n := l.number.Add(1) - 1
 		if l.limit > 0 && n >= l.limit {
 			return lat
 		}
@@ -123,7 +128,7 @@ func (l *loop) connection(ctx context.Context) (lat latencies) {
 		out = l.request(out[:0], n)
 		start := time.Now()
 		if _, err = conn.Write(out); err == nil {
-			err = m.next()
+			err = l.next(&m)
 		}
 		if err != nil {
 			l.failed(err)

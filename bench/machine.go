@@ -23,6 +23,7 @@ type machine struct {
 	Go       string  `json:"go"`
 	Postgres string  `json:"postgres,omitempty"`
 	Node     string  `json:"node,omitempty"`
+	Redis    string  `json:"redis,omitempty"`
 	Tmpfs    bool    `json:"tmpfs,omitempty"` // the ledgers are in memory: a commit costs nothing
 }
 
@@ -42,9 +43,12 @@ func describe(dir string) machine {
 	return m
 }
 
-// versions adds what the peer runs on.
-func (m *machine) versions(postgres string) {
+// versions adds what the peers run on.
+func (m *machine) versions(postgres, redis string) {
 	m.Postgres, m.Node = firstLine(postgres, "--version"), firstLine("node", "--version")
+	if text := strings.Fields(firstLine(redis, "--version")); len(text) > 2 {
+		m.Redis = strings.TrimPrefix(text[2], "v=")
+	}
 }
 
 func firstLine(name string, arg ...string) string {
@@ -78,6 +82,9 @@ func (m machine) String() string {
 	}
 	if m.Node != "" {
 		s += " · Node " + m.Node
+	}
+	if m.Redis != "" {
+		s += " · Redis " + m.Redis
 	}
 	if m.Tmpfs {
 		s += " · ON TMPFS: a commit costs nothing here, the figures say little; set TMPDIR to a disk"

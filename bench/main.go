@@ -2,12 +2,12 @@
 
 // Bench measures sendonce beside what it replaces and below what it stands on, in one run on one machine.
 //
-// Three systems meet the same client and the same stub of a provider: sendonce, built as it is released; the peer,
-// a notification worker as one writes it for Node and PostgreSQL; and the ceiling, bare grouped inserts into the
-// ledger's own schema. Figures of two runs, or of two machines, say little beside one another; the ratios in one
-// run do. Everything is on loopback and in a folder of its own, which goes away at the end.
+// Sendonce, built as it is released, meets the same client and the same stub of a provider as its peers: what a team would
+// write for Node or Go on PostgreSQL, River, PostgreSQL and Redis by themselves; and it stands below its ceilings: bare
+// inserts, bare HTTP, the disk's sync. Figures of two runs, or of two machines, say little beside one another; the ratios in
+// one run do. Everything is on loopback and in a folder of its own, which goes away at the end.
 //
-//	go run ./bench                     all of it, about six minutes
+//	go run ./bench                     all of it, about eight minutes
 //	go run ./bench -only 'sends.*64'   some cells
 //	go run ./bench -soak 10m           memory and disk over a longer load, instead of the cells
 package main
@@ -38,9 +38,12 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var err error
-	if len(os.Args) > 1 && os.Args[1] == "stub" {
+	switch what := append(os.Args, "", "")[1]; what {
+	case "stub":
 		err = stubCommand(ctx, os.Args[2:])
-	} else {
+	case "echo":
+		err = echoCommand(ctx, os.Args[2:])
+	default:
 		err = command(ctx, os.Args[1:])
 		if ctx.Err() != nil {
 			err = errors.New("interrupted; nothing is left running")
@@ -83,8 +86,8 @@ func parse(args []string) (o options, err error) {
 	flags.IntVar(&o.runs, "runs", 2, "rounds; figures are the medians over them")
 	only := flags.String("only", "", "measure only cells whose name matches this expression, such as 'sends/0ms'")
 	flags.BoolVar(&o.json, "json", false, "print JSON: medians, targets and every single measurement")
-	flags.BoolVar(&o.peer, "peer", true, "measure the Node worker on PostgreSQL too")
-	flags.BoolVar(&o.install, "install", true, "as root, install Debian's postgresql when there is none")
+	flags.BoolVar(&o.peer, "peer", true, "measure what needs PostgreSQL, Node or Redis too")
+	flags.BoolVar(&o.install, "install", true, "install what is missing: Debian's postgresql and redis-server as root, npm's pg, modules of bench/peers")
 	flags.DurationVar(&o.soak, "soak", 0, "load the service for so long and show how memory and disk grow")
 	growth := flags.String("growth", "", "measure on ledgers of these sizes instead of the cells, such as 1M,10M,30M-erased")
 	flags.StringVar(&o.plot, "plot", "", "with -growth, draw cost against rows into this SVG file")
@@ -156,14 +159,14 @@ func (b *bench) prepare(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("go env GOMOD: %w", err)
 	}
-	root := filepath.Dir(strings.TrimSpace(string(out)))
-	schema, err := os.ReadFile(filepath.Join(root, "schema.sql"))
+	b.root = filepath.Dir(strings.TrimSpace(string(out)))
+	schema, err := os.ReadFile(filepath.Join(b.root, "schema.sql"))
 	if err != nil {
 		return fmt.Errorf("run me inside the module: %w", err)
 	}
 	b.schema = string(schema)
 	progress("build the service")
-	if b.service, err = buildService(ctx, root, b.dir); err != nil {
+	if b.service, err = buildService(ctx, b.root, b.dir); err != nil {
 		return err
 	}
 	for _, delay := range []time.Duration{0, slow} {

@@ -28,23 +28,33 @@ type result struct {
 type bench struct {
 	dir       string // everything that it writes
 	ledgers   string // made ledgers, which it leaves
+	root      string // of the module
 	service   string // path of the binary
 	schema    string // text of schema.sql
 	processes *processes
 	stubs     map[time.Duration]*instance
-	peer      *peer // nil: left out
+	peers     *peers
 	warm      time.Duration
 	length    time.Duration
 }
 
-// maxPool is the largest number of database connections that the worker gets. Between 10 and 64 its rate hardly moves;
+// maxPool is the largest number of database connections that the worker and the Go service get. Between 10 and 64 its rate hardly moves;
 // from 64 on its tail grows to seconds when 256 callers wait.
 const maxPool = 32
 
 // measure runs one cell on one system, which is started for it on an empty ledger and ended after it.
 func (b *bench) measure(ctx context.Context, c cell, system string) (result, error) {
-	if system == bare {
+	switch system {
+	case bare:
 		return b.ceiling(ctx, c)
+	case disk:
+		return b.disk(ctx, c)
+	case pgbench:
+		return b.pgbench(ctx, c)
+	case redis:
+		return b.redis(ctx, c)
+	case river:
+		return b.river(ctx, c)
 	}
 	in, err := b.start(ctx, c, system)
 	if err != nil {
@@ -52,13 +62,16 @@ func (b *bench) measure(ctx context.Context, c cell, system string) (result, err
 	}
 	defer in.end()
 	e := newEvents(in.addr, c.mode)
-	if c.mode == repeats {
+	if c.mode == repeats && system != echoHTTP && system != bareHTTP {
 		if err := b.sendKnown(ctx, e, system); err != nil {
 			return result{}, fmt.Errorf("%s %s: events to repeat: %w", system, c.name, err)
 		}
 	}
 	res, err := b.observe(ctx, in, b.load(e, c, system), c)
 	res.System = system
+	if system != sendonce {
+		res.HeapKiB = 0 // only ours is Go under gctrace
+	}
 	return res, err
 }
 
@@ -105,8 +118,13 @@ func (r reading) others(length time.Duration) float64 {
 // start starts the system that the cell is to measure.
 func (b *bench) start(ctx context.Context, c cell, system string) (*instance, error) {
 	provider := b.stubs[c.delay].addr
-	if system == worker {
+	switch system {
+	case worker:
 		return b.startWorker(ctx, provider, min(c.conns, maxPool))
+	case goService:
+		return b.startGoService(ctx, provider, min(c.conns, maxPool))
+	case echoHTTP, bareHTTP:
+		return b.startEcho(ctx, system == bareHTTP)
 	}
 	return b.startService(ctx, provider)
 }
@@ -151,10 +169,15 @@ func (b *bench) idle(ctx context.Context) (float64, error) {
 	return m.Now, err
 }
 
+// childCPU returns the CPU seconds of the children that this process has waited for.
+func childCPU() float64 { return usage(syscall.RUSAGE_CHILDREN) }
+
 // selfCPU returns the CPU seconds of this process, its client and its ceiling.
-func selfCPU() float64 {
+func selfCPU() float64 { return usage(syscall.RUSAGE_SELF) }
+
+func usage(who int) float64 {
 	var r syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+	if syscall.Getrusage(who, &r) != nil {
 		return 0 // cannot happen: the arguments are valid
 	}
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano()).Seconds()

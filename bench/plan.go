@@ -27,33 +27,40 @@ const (
 // batchSize is the number of events in a request of mode batch.
 const batchSize = 500
 
-// The systems under test.
+// The systems that are measured, as the report calls them.
 const (
-	sendonce = "sendonce"
-	worker   = "worker" // the peer: Node and PostgreSQL
-	bare     = "bare"   // the ceiling: inserts and nothing else
+	sendonce  = "sendonce"
+	worker    = "Node + PostgreSQL"   // a worker as a team would write it by hand
+	goService = "Go + PostgreSQL"     // a service as a good Go team would write it, with pgx
+	river     = "River, PostgreSQL"   // a job queue: inserts and works, no HTTP in front
+	pgbench   = "bare PostgreSQL"     // the worker's statements from pgbench: no HTTP, no provider
+	redis     = "Redis SET NX"        // with an append-only file, synced each time: a key, nothing else
+	bare      = "bare inserts"        // of our rows into our schema by our driver, in groups
+	echoHTTP  = "bare HTTP, echo"     // a handler that answers the body, in the framework that we use
+	bareHTTP  = "bare HTTP, net/http" // the same without a framework
+	disk      = "sync of one page"    // write and fdatasync of 4 KiB
 )
 
-// cell is one setting that is measured, of one or both systems.
+// cell is one setting that is measured, of the service and of what stands beside it there.
 type cell struct {
-	name  string
-	mode  mode
-	delay time.Duration // of the provider
-	conns int
-	peer  bool // the worker is measured too
-	group int  // rows in a commit; set only where the ceiling is measured
+	name   string
+	mode   mode
+	delay  time.Duration // of the provider
+	conns  int
+	beside []string
+	group  int // rows in a commit of bare inserts
 }
 
-func newCell(m mode, delay time.Duration, conns int, peer bool) cell {
+func newCell(m mode, delay time.Duration, conns int, beside ...string) cell {
 	name := fmt.Sprintf("%s/%d", m, conns)
 	if m == sends {
 		name = fmt.Sprintf("%s/%dms/%d", m, delay.Milliseconds(), conns)
 	}
-	return cell{name: name, mode: m, delay: delay, conns: conns, peer: peer}
-}
-
-func ceilingCell(group int) cell {
-	return cell{name: fmt.Sprintf("bare inserts/%d", group), group: group}
+	c := cell{name: name, mode: m, delay: delay, conns: conns, beside: beside, group: conns}
+	if m == batch {
+		c.group = batchSize
+	}
+	return c
 }
 
 // slow is the delay of the slower of the two providers.
@@ -63,23 +70,21 @@ const slow = 50 * time.Millisecond
 // is compared with, so that a machine that drifts drifts under both.
 func plan() []cell {
 	return []cell{
-		newCell(sends, 0, 1, true),
-		newCell(sends, 0, 16, false),
-		newCell(sends, 0, 64, true),
-		newCell(sends, 0, 256, true),
-		newCell(sends, slow, 64, true),
-		newCell(sends, slow, 256, true),
-		newCell(repeats, 0, 1, true),
-		newCell(repeats, 0, 64, true),
-		newCell(repeats, 0, 256, true),
-		ceilingCell(64),
-		newCell(claims, 0, 1, false),
-		newCell(claims, 0, 16, false),
-		newCell(claims, 0, 64, false),
-		newCell(claims, 0, 256, false),
-		newCell(behind, 0, 64, false),
-		ceilingCell(batchSize),
-		newCell(batch, 0, 4, false),
+		newCell(sends, 0, 1, worker, goService),
+		newCell(sends, 0, 16),
+		newCell(sends, 0, 64, worker, goService, river, pgbench),
+		newCell(sends, 0, 256, worker),
+		newCell(sends, slow, 64, worker),
+		newCell(sends, slow, 256, worker, goService),
+		newCell(repeats, 0, 1, worker),
+		newCell(repeats, 0, 64, worker, goService, pgbench, echoHTTP, bareHTTP),
+		newCell(repeats, 0, 256, worker),
+		newCell(claims, 0, 1, disk, pgbench, redis),
+		newCell(claims, 0, 16),
+		newCell(claims, 0, 64, bare, pgbench, redis),
+		newCell(claims, 0, 256),
+		newCell(behind, 0, 64),
+		newCell(batch, 0, 4, bare),
 	}
 }
 
@@ -93,15 +98,15 @@ func pick(cells []cell, only *regexp.Regexp) (picked []cell) {
 	return picked
 }
 
-// systems are who is measured in a cell, in this order.
-func (c cell) systems(withPeer bool) []string {
-	switch {
-	case c.group > 0:
-		return []string{bare}
-	case c.peer && withPeer:
-		return []string{sendonce, worker}
+// systems are who is measured in a cell, in this order, without those that were left out.
+func (c cell) systems(left map[string]string) []string {
+	all := []string{sendonce}
+	for _, system := range c.beside {
+		if left[system] == "" {
+			all = append(all, system)
+		}
 	}
-	return []string{sendonce}
+	return all
 }
 
 // notifications is how many notifications one request carries.

@@ -45,7 +45,9 @@ func (ps *processes) start(name string, cmd *exec.Cmd) (*process, error) {
 		return nil, err
 	}
 	defer out.Close()
-	cmd.Stdout, cmd.Stderr = out, out
+	if cmd.Stderr = out; cmd.Stdout == nil {
+		cmd.Stdout = out
+	}
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}

@@ -20,7 +20,7 @@ func (b *bench) soak(ctx context.Context, length time.Duration, w io.Writer) err
 		return err
 	}
 	defer in.end()
-	c := newCell(sends, 0, 64, false)
+	c := newCell(sends, 0, 64)
 	l := b.load(newEvents(in.addr, c.mode), c, sendonce)
 	l.warm, l.length = 0, length/10
 	rows := [][]string{{"after", "notifications", "a second", "p99 ms", "errors", "resident MiB", "descriptors", "ledger MiB", "WAL MiB", "bytes each"}}

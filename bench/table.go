@@ -11,14 +11,12 @@ import (
 
 // write prints the summary for people; as it is, it is Markdown.
 func (s summary) write(w io.Writer) {
-	fmt.Fprintf(w, "%s\n%d rounds of %g s a cell, medians. CPU: seconds for 1,000 notifications, service and children; the worker's with PostgreSQL's.\n\n",
+	fmt.Fprintf(w, "%s\n%d rounds of %g s a cell, medians. CPU: seconds for 1,000 notifications, of the system's processes, its database included.\n\n",
 		s.Machine, s.Rounds, s.Seconds)
-	rows := [][]string{{"what/connections", "a second", "p50 ms", "p99 ms", "CPU s", "heap KiB", "errors",
-		"worker a second", "p50 ms", "p99 ms", "CPU s", "× worker", "CPU ÷ worker", "of bare inserts"}}
+	rows := [][]string{{"what/connections", "who", "a second", "p50 ms", "p99 ms", "CPU s", "heap KiB", "errors",
+		"our rate", "our CPU", "our p50"}}
 	for _, r := range s.Results {
-		if r.System != worker {
-			rows = append(rows, s.row(r))
-		}
+		rows = append(rows, s.row(r))
 	}
 	writeTable(w, rows)
 	fmt.Fprintf(w, "\nResident memory of the service: %.1f MiB idle, at most %.1f MiB under load (%s).\n", s.Idle, s.Peak, s.PeakCell)
@@ -39,28 +37,26 @@ func (s summary) write(w io.Writer) {
 
 // writeTargets prints what was promised and what was seen.
 func writeTargets(w io.Writer, targets []target) {
-	rows := [][]string{{"target", "wanted", "seen", ""}}
+	rows := [][]string{{"target", "wanted", "seen", "", "by"}}
 	for _, t := range targets {
-		rows = append(rows, []string{t.Name, t.Wanted, t.Seen, t.Result})
+		by := "–"
+		if t.Result != notMeasured {
+			by = fmt.Sprintf("%+.0f %%", 100*t.By)
+		}
+		rows = append(rows, []string{t.Name, t.Wanted, t.Seen, t.Result, by})
 	}
 	writeTable(w, rows)
 }
 
-// row sets a figure of the service beside what the worker and the bare inserts had in the same run.
+// row is one system in one cell; beside a peer stands what the service had in the same run, as a multiple of the peer's figure.
 func (s summary) row(r result) []string {
-	row := []string{r.Cell, count(r.Notifications), number(r.P50, "%.2f"), number(r.P99, "%.2f"), number(r.CPU, "%.3f"),
+	row := []string{r.Cell, r.System, count(r.Notifications), number(r.P50, "%.2f"), number(r.P99, "%.2f"), number(r.CPU, "%.3f"),
 		number(r.HeapKiB, "%.1f"), fmt.Sprint(r.Errors)}
-	p := s.get(worker, r.Cell)
-	row = append(row, count(p.Notifications), number(p.P50, "%.2f"), number(p.P99, "%.2f"), number(p.CPU, "%.3f"),
-		number(ratio(r.Notifications, p.Notifications), "%.2f"), number(ratio(r.CPU, p.CPU), "%.3f"))
-	group := 64
-	if strings.HasPrefix(r.Cell, string(batch)+"/") {
-		group = batchSize
+	if r.System == sendonce {
+		return append(row, "", "", "")
 	}
-	if r.System == bare {
-		return append(row, "–")
-	}
-	return append(row, number(100*ratio(r.Notifications, s.get(bare, ceilingCell(group).name).Notifications), "%.0f %%"))
+	ours := s.get(sendonce, r.Cell)
+	return append(row, number(ratio(ours.Notifications, r.Notifications), "× %.2f"), number(ratio(ours.CPU, r.CPU), "× %.3f"), number(ratio(ours.P50, r.P50), "× %.2f"))
 }
 
 // number prints what was measured; 0 is what was not.

@@ -63,6 +63,13 @@ func (m *message) next() error {
 	return noEOF(m.fill(length))
 }
 
+// nextLine reads an answer that is one line, as Redis gives to a simple command; body is that line.
+func (m *message) nextLine() error {
+	line, err := m.line()
+	m.body, m.last = append(m.body[:0], line...), false
+	return err
+}
+
 // line returns one line without its end.
 func (m *message) line() ([]byte, error) {
 	line, err := m.r.ReadSlice('\n')
