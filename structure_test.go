@@ -15,7 +15,7 @@ var arrows = map[string][]string{
 	".":         {"api", "cli", "config", "console", "ledger", "providers", "store"},
 	"api":       {"ledger"},
 	"bench":     {"bench"},
-	"cli":       {"api", "config"},
+	"cli":       {"api", "config", "terminal"},
 	"config":    {"ledger", "providers", "store"},
 	"console":   {"ledger"},
 	"crash":     {},
@@ -23,6 +23,7 @@ var arrows = map[string][]string{
 	"ledger":    {},
 	"providers": {"ledger"},
 	"store":     {"ledger"},
+	"terminal":  {},
 	"walk":      {},
 }
 
@@ -39,6 +40,9 @@ var fences = map[string][]string{
 	"github.com/riverqueue":    {"bench"},
 	"database/sql":             {"store", "bench"},
 	"golang.org/x/sys":         {"store"},
+	"golang.org/x/term":        {"terminal"},
+	"github.com/rivo/uniseg":   {"terminal"},
+	"github.com/schollz":       {"terminal"},
 	"golang.org/x/oauth2":      {"providers"},
 }
 

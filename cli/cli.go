@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sendonce/config"
+	"sendonce/terminal"
 )
 
 // The exit codes.
@@ -102,11 +103,12 @@ type app struct {
 	url      string
 	key      string
 	json     bool
+	colour   terminal.When
 }
 
 // Run does what args (without the program's name) ask for and returns the exit code.
 func Run(ctx context.Context, args []string, env []string, streams Streams, svc Service) int {
-	a := &app{streams: streams, service: svc, env: env}
+	a := &app{streams: streams, service: svc, env: env, colour: terminal.Auto}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(streams.In)
@@ -131,6 +133,7 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.url, "url", "", "address of the running service (SENDONCE_URL, default "+defaultURL+")")
 	f.StringVar(&a.key, "key", "", "API key (better in SENDONCE_KEY: others see arguments)")
 	f.BoolVar(&a.json, "json", false, "print JSON")
+	f.Var(&a.colour, "color", "colours: auto (on a terminal, unless NO_COLOR is set), always or never")
 
 	onFiles := []*cobra.Command{a.initCommand(), a.serveCommand(), a.checkCommand(), a.configCommand(), a.restoreCommand(), a.reconcileCommand()}
 	for _, c := range onFiles {
@@ -207,7 +210,7 @@ func (a *app) exit(err error) int {
 }
 
 // complain writes an error. The text may hold what a service answered.
-func (a *app) complain(text string) { fmt.Fprintln(a.streams.Err, "sendonce: "+clean(text)) }
+func (a *app) complain(text string) { fmt.Fprintln(a.streams.Err, "sendonce: "+terminal.Clean(text)) }
 
 // hint says what to do next; it stands on Err, so that a pipe sees the answer only.
 func (a *app) hint(format string, args ...any) {
@@ -216,7 +219,7 @@ func (a *app) hint(format string, args ...any) {
 	}
 	for i, arg := range args {
 		if s, ok := arg.(string); ok {
-			args[i] = clean(s)
+			args[i] = terminal.Clean(s)
 		}
 	}
 	fmt.Fprintf(a.streams.Err, format+"\n", args...)

@@ -112,6 +112,7 @@ func (a *app) showDifferences(d Differences) error {
 	}
 	if len(d.Found) > 0 {
 		t := a.table("ID", "RULE", "DETAIL")
+		t.Blocks()
 		for _, f := range d.Found {
 			t.row(f.ID, f.Rule, f.Detail)
 		}

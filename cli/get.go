@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sendonce/api"
+	"sendonce/terminal"
 )
 
 // getCommand shows all that is known about one row: whoever settles it must see this first.
@@ -71,11 +72,11 @@ func (a *app) showRecord(r *api.Record) error {
 
 // part begins a list below a row.
 func (a *app) part(title string, heads ...string) *table {
-	t := a.table()
-	if _, err := fmt.Fprintf(a.streams.Out, "\n%s\n", title); err != nil {
+	t := a.table(heads...)
+	t.Blocks()
+	if _, err := fmt.Fprintf(a.streams.Out, "\n%s\n", a.out().Paint(terminal.Bold, title)); err != nil {
 		t.err = err
 	}
-	t.row(heads...)
 	return t
 }
 

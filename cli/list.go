@@ -160,13 +160,11 @@ func (a *app) showPage(page *api.List, head bool) error {
 	if len(page.Notifications) == 0 {
 		return nil
 	}
-	t := a.table()
-	if head {
-		t.row("ID", "STATE", "CHANNEL", "RECIPIENT", "EVENT", "PROVIDER", "ATTEMPTS", "CLAIMED")
-	}
+	t := a.table("ID", "STATE", "CHANNEL", "RECIPIENT", "EVENT", "PROVIDER", "ATTEMPTS", "CLAIMED")
+	t.Spare("ID", "ATTEMPTS", "PROVIDER", "CHANNEL", "CLAIMED", "EVENT")
 	for i := range page.Notifications {
 		n := &page.Notifications[i]
 		t.row(n.ID, stateOf(n), n.Channel, text(n.Recipient), n.EventID, n.Provider, strconv.Itoa(n.AttemptCount), moment(n.ClaimedAt))
 	}
-	return t.flush()
+	return a.flushPage(t, head)
 }

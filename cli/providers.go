@@ -79,11 +79,12 @@ func oneProvider(_ *cobra.Command, args []string) error {
 // showProviders shows providers with their gates.
 func (a *app) showProviders(list ...api.Provider) error {
 	t := a.table("NAME", "TYPE", "CHANNELS", "GATE", "UNTIL", "REASON", "BY", "USES", "OFFERS")
+	t.Spare("NAME", "OFFERS", "USES", "TYPE", "CHANNELS", "BY")
 	for _, p := range list {
 		t.row(p.Name, p.Type, strings.Join(p.Channels, ","), p.Gate.State, moment(text(p.Gate.Until)), text(p.Gate.Reason),
 			text(p.Gate.By), strings.Join(p.Capabilities, ","), strings.Join(p.Offers, ","))
 	}
-	return t.flush()
+	return a.flushPage(t, true)
 }
 
 // showCodes shows the code tables that are built in. A code that no table has is judged by its status.

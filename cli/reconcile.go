@@ -105,6 +105,7 @@ func (a *app) showReconciled(r Reconciled) error {
 	}
 	if len(r.Found) > 0 {
 		t := a.table("KIND", "AT", "ROW", "MESSAGE IDS", "RECIPIENT", "DETAIL")
+		t.Blocks()
 		for _, m := range r.Found {
 			t.row(m.Kind, moment(m.At), text(m.ID), strings.Join(m.MessageIDs, " "), m.Recipient, m.Detail)
 		}

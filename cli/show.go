@@ -2,74 +2,13 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"sendonce/api"
+	"sendonce/terminal"
 )
-
-// table aligns columns.
-type table struct {
-	tabs *tabwriter.Writer
-	err  error
-}
-
-// newTable makes a table, with heads where it is a list.
-func newTable(w io.Writer, heads ...string) *table {
-	t := &table{tabs: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
-	if len(heads) > 0 {
-		t.row(heads...)
-	}
-	return t
-}
-
-// table makes a table on Out.
-func (a *app) table(heads ...string) *table { return newTable(a.streams.Out, heads...) }
-
-// row writes one line; the last column is not padded.
-func (t *table) row(cells ...string) {
-	for i, c := range cells {
-		if cells[i] = clean(c); cells[i] == "" {
-			cells[i] = "-"
-		}
-	}
-	if _, err := fmt.Fprintln(t.tabs, strings.Join(cells, "\t")); err != nil {
-		t.err = err
-	}
-}
-
-// field writes a name and a value, and nothing where there is no value.
-func (t *table) field(name, value string) {
-	if value != "" {
-		t.row(name, value)
-	}
-}
-
-// flush writes the table and returns the first error of its lines.
-func (t *table) flush() error {
-	if err := t.tabs.Flush(); err != nil {
-		t.err = err
-	}
-	return exitNo(t.err)
-}
-
-// clean keeps a text in its cell and in its line, and a terminal from obeying it: what a provider answered may
-// stand in it. Letters stay, control and format characters become a dot.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar:
-			return '·'
-		}
-		return r
-	}, s)
-}
 
 // text is the text of a field that may be null.
 func text(s *string) string {
@@ -187,7 +126,7 @@ func (a *app) showProblem(e *problemError) {
 	p := &e.problem
 	a.complain(fmt.Sprintf("%s (%d %s)", p.Title, e.status, p.Code))
 	say := func(format string, args ...any) {
-		fmt.Fprintln(a.streams.Err, "  "+clean(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(a.streams.Err, "  "+terminal.Clean(fmt.Sprintf(format, args...)))
 	}
 	// The detail explains the fields of the JSON; where their content follows, it says nothing new.
 	if len(p.Errors) == 0 && p.State == "" && len(p.Differs) == 0 && p.Matched == nil && p.Notification == nil {
@@ -220,7 +159,7 @@ func (a *app) showProblem(e *problemError) {
 // showCurrent shows the row that a refusal is about. Whoever decides over it must have looked at it.
 func (a *app) showCurrent(e *problemError) {
 	n := &e.problem.Notification.Notification
-	t := newTable(a.streams.Err)
+	t := newTable(a.errs())
 	t.row("  row", n.ID)
 	t.row("  state", stateOf(n))
 	t.row("  event", n.EventID)

@@ -28,10 +28,8 @@ func (a *app) showWaiting(ctx context.Context, w *waiting, page *api.List, head 
 	if len(page.Notifications) == 0 {
 		return nil
 	}
-	t := a.table()
-	if head {
-		t.row("ID", "UNKNOWN", "REASON", "TRIED", "NEXT", "CHANNEL", "RECIPIENT", "EVENT", "PROVIDER")
-	}
+	t := a.table("ID", "UNKNOWN", "REASON", "TRIED", "NEXT", "CHANNEL", "RECIPIENT", "EVENT", "PROVIDER")
+	t.Spare("ID", "PROVIDER", "EVENT", "CHANNEL", "RECIPIENT", "REASON")
 	for i := range page.Notifications {
 		n := &page.Notifications[i]
 		age, tried := "", ""
@@ -50,7 +48,7 @@ func (a *app) showWaiting(ctx context.Context, w *waiting, page *api.List, head 
 		}
 		t.row(n.ID, age, text(n.Reason), tried, nextAction(n), n.Channel, text(n.Recipient), n.EventID, n.Provider)
 	}
-	return t.flush()
+	return a.flushPage(t, head)
 }
 
 // history reads a row with its history. One command reads many, so they are not printed as JSON.

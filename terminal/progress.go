@@ -1,0 +1,50 @@
+package terminal
+
+import (
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// Progress is a bar below what was written so far, or nothing at all where nobody looks. It goes away when it ends.
+type Progress struct {
+	bar *progressbar.ProgressBar
+}
+
+// Progress begins a bar; total 0: nobody knows how much there is, so it only counts. Bytes are shown as such.
+func (s *Screen) Progress(what string, total int64, bytes bool) *Progress {
+	if !s.Live() {
+		return &Progress{}
+	}
+	if total <= 0 {
+		total = -1
+	}
+	// The width is the bar's own, beside the text and the counts of a narrow terminal.
+	return &Progress{progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(s), progressbar.OptionSetDescription(Clean(what)), progressbar.OptionShowBytes(bytes), progressbar.OptionShowCount(),
+		progressbar.OptionSetWidth(max(min(s.Columns()-60, 40), 8)), progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionSetSpinnerChangeInterval(0), progressbar.OptionSpinnerType(14), progressbar.OptionClearOnFinish(),
+	)}
+}
+
+// Set says how much is done.
+func (p *Progress) Set(done int64) {
+	if p.bar != nil {
+		_ = p.bar.Set64(done) // a bar that can't be drawn is no reason to stop
+	}
+}
+
+// Say puts other words before the bar.
+func (p *Progress) Say(what string) {
+	if p.bar != nil {
+		p.bar.Describe(Clean(what))
+	}
+}
+
+// End takes the bar away.
+func (p *Progress) End() {
+	if p.bar != nil {
+		_ = p.bar.Exit()
+		_ = p.bar.Clear()
+	}
+}
