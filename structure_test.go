@@ -15,10 +15,11 @@ var arrows = map[string][]string{
 	".":         {"api", "cli", "config", "console", "ledger", "providers", "store"},
 	"api":       {"ledger"},
 	"bench":     {"bench"},
-	"cli":       {"api", "config", "terminal"},
+	"cli":       {"api", "config", "demo", "terminal"},
 	"config":    {"ledger", "providers", "store"},
 	"console":   {"ledger"},
 	"crash":     {},
+	"demo":      {"api", "fake", "terminal"},
 	"fake":      {"fake"}, // its command
 	"ledger":    {},
 	"providers": {"ledger"},

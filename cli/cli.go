@@ -151,7 +151,9 @@ func (a *app) root() *cobra.Command {
 	}
 	root.AddCommand(onFiles...)
 	root.AddCommand(client...)
-	root.AddCommand(a.versionCommand())
+	trial := a.demoCommand()
+	trial.PreRunE = refuseFlags("is not for demo, which has its own configuration, ledger and key", "config", "database", "url", "key")
+	root.AddCommand(trial, a.versionCommand())
 	return root
 }
 

@@ -82,4 +82,3 @@ func colourOf(column, cell string) terminal.Colour {
 	}
 	return terminal.Plain
 }
-

@@ -63,3 +63,28 @@ func anchored(s string) string {
 	}
 	return s
 }
+
+// Wrap breaks a text of words into lines that fit the screen; those after the first begin with so many blanks.
+func (s *Screen) Wrap(text string, indent int) string {
+	room := s.Columns() - indent
+	if room < 2*narrow {
+		return text
+	}
+	var b strings.Builder
+	left := room
+	for i, word := range strings.Split(text, " ") {
+		wide := Width(word)
+		switch {
+		case i == 0:
+		case wide+1 > left:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			left = room
+		default:
+			b.WriteByte(' ')
+			left--
+		}
+		b.WriteString(word)
+		left -= wide
+	}
+	return b.String()
+}
