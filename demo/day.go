@@ -27,6 +27,7 @@ type day struct {
 	mu      sync.Mutex // of say and bar
 	crashes chan string
 	died    int
+	began   time.Time
 }
 
 // step is something that happens at a time of the day.
@@ -83,12 +84,13 @@ func (d *day) play(ctx context.Context) error {
 		d.mu.Unlock()
 	}()
 	steps := d.steps()
+	d.began = time.Now()
 	mended := make(chan error, 1)
 	ctx, cancel := context.WithTimeout(ctx, d.length+dayTime) // a day that does not end is a fault
 	defer cancel()
 	go func() { mended <- d.crashOften(ctx) }()
-	for began, i := time.Now(), 0; i < len(steps) && ctx.Err() == nil; i++ {
-		pause(ctx, d.scaled(steps[i].at)-time.Since(began))
+	for i := 0; i < len(steps) && ctx.Err() == nil; i++ {
+		pause(ctx, d.scaled(steps[i].at)-time.Since(d.began))
 		d.bar.Say(clock(steps[i].at))
 		steps[i].do(ctx)
 	}
@@ -148,6 +150,12 @@ func (d *day) steps() []step {
 	return steps
 }
 
+// clockNow is the shop's time.
+func (d *day) clockNow() string {
+	at := time.Duration(float64(time.Since(d.began)) / float64(d.length) * float64(openFor))
+	return clock(min(at, openFor))
+}
+
 // crashOften kills the service whenever a request is under way that the script wants it to die over, and starts it again.
 func (d *day) crashOften(ctx context.Context) error {
 	for _, n := range d.script {
@@ -163,12 +171,12 @@ func (d *day) crashOften(ctx context.Context) error {
 			return err
 		}
 		d.died++
-		d.tell(clock(n.at), "kill -9: the service dies while a message is on its way to %s; the retry loop dies at the same place.", n.kind.provider)
+		d.tell(d.clockNow(), "kill -9: the service dies while a message is on its way to %s; the retry loop dies at the same place.", n.kind.provider)
 		pause(ctx, downtime)
 		if err := d.service.start(ctx); err != nil {
 			return err
 		}
-		d.tell(clock(n.at), "It is back. What was on its way is ambiguous now, and not sent again blindly.")
+		d.tell(d.clockNow(), "It is back. What was on its way is ambiguous now, and not sent again blindly.")
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ var kinds = []*kind{
 		settings: `{type: infrai, api_key: example-key, repeat_window: 1h, base_url: URL}`,
 	},
 	{
-		letter: "D", eventType: "parcel.arrived", channel: "push", provider: "fcm", lane: "normal", share: 60,
+		letter: "D", eventType: "parcel.arrived", channel: "push", provider: "fcm", lane: "normal", share: 40,
 		recipient: func(_, person string) string { return "device-of-" + person },
 		text: func(token string, _ *rand.Rand) string {
 			return fmt.Sprintf("Parcel %s is at your door.", token)

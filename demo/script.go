@@ -81,18 +81,12 @@ func (n *notification) mishap(random *rand.Rand) {
 		late := time.Duration(random.IntN(2)) * time.Duration(random.IntN(60)+5) * time.Minute // half of them at once
 		n.again = append(n.again, min(n.at+late, openFor))
 	}
-	for draw := random.IntN(100); len(n.faults) < 2; draw = random.IntN(400) { // a second one is rare
-		fault := fake.Accept
-		for _, f := range faults {
-			if draw -= f.weight; draw < 0 {
-				fault = f.behaviour
-				break
-			}
-		}
-		if fault == fake.Accept {
+	draw := random.IntN(100)
+	for _, f := range faults {
+		if draw -= f.weight; draw < 0 {
+			n.faults = []fake.Behaviour{f.behaviour}
 			return
 		}
-		n.faults = append(n.faults, fault)
 	}
 }
 
