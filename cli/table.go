@@ -17,7 +17,8 @@ func (a *app) table(heads ...string) *table { return newTable(a.out(), heads...)
 
 // newTable makes a table, with heads where it is a list.
 func newTable(s *terminal.Screen, heads ...string) *table {
-	return &table{Table: s.Table(heads...).Painted(colourOf)}
+	t := s.Table(heads...)
+	return &table{Table: t.Painted(func(row []string, column int) terminal.Colour { return colourOf(t.Name(row, column), row[column]) })}
 }
 
 // row adds one line.

@@ -2,8 +2,8 @@ package demo
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
+	"strings"
 
 	"sendonce/terminal"
 )
@@ -15,11 +15,14 @@ func (d *day) show(r *Result) error {
 	}
 	ours, theirs := r.Sendonce, r.Naive
 	t := d.say.Table("WHAT PEOPLE GOT", "SENDONCE", "NAIVE RETRY")
-	t.Painted(func(column, cell string) terminal.Colour {
-		if column == "WHAT PEOPLE GOT" {
+	t.Painted(func(row []string, column int) terminal.Colour { // the number that the promise is about
+		switch {
+		case column == 0 || !strings.HasPrefix(row[0], "received twice"):
 			return terminal.Plain
+		case row[column] == "0":
+			return terminal.Green
 		}
-		return terminal.Bold
+		return terminal.Red
 	})
 	row := func(name string, a, b int) { t.Row(name, strconv.Itoa(a), strconv.Itoa(b)) }
 	row("messages that were to go out", r.Events, r.Events)
@@ -29,7 +32,8 @@ func (d *day) show(r *Result) error {
 	row("received twice or more", ours.Twice, theirs.Twice)
 	row("refused by the provider", ours.Refused, theirs.Refused)
 	row("never received: given up", ours.GaveUp+r.Lost, theirs.GaveUp)
-	t.Row("waits for evidence or a person", waiting(ours), "-")
+	t.Row("waits for evidence or a person", strconv.Itoa(ours.Waits), "-")
+	t.Row("  of them went out", strconv.Itoa(ours.WaitsOut), "-")
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -43,12 +47,4 @@ func (d *day) show(r *Result) error {
 		"look-up; the others are not guessed at.", s.Lost, r.Crashes, s.Receipt, s.Repeat, s.LookUp)
 	d.tell("", "sendonce check: %d differences in %d rows.", len(r.Check.Found), r.Check.Rows)
 	return nil
-}
-
-// waiting says how many rows wait, and what their providers know of them.
-func waiting(s Side) string {
-	if s.Waits == 0 {
-		return "0"
-	}
-	return fmt.Sprintf("%d (%d of them went out)", s.Waits, s.WaitsOut)
 }

@@ -18,18 +18,18 @@ type Table struct {
 	spare  []string // columns to leave out when there is no room, the first one first
 	fixed  string   // the column that is never cut: it is there to be copied
 	blocks bool
-	paint  func(column, cell string) Colour
+	paint  func(row []string, column int) Colour
 	left   []string // columns that were left out
 	quiet  bool     // no line of heads
 }
 
 // Table begins a table; without heads its first column names the others.
 func (s *Screen) Table(heads ...string) *Table {
-	return &Table{screen: s, heads: heads, paint: func(string, string) Colour { return Plain }}
+	return &Table{screen: s, heads: heads, paint: func([]string, int) Colour { return Plain }}
 }
 
-// Painted says which colour a cell gets; column is its head or, in a table without heads, the first cell of its row.
-func (t *Table) Painted(paint func(column, cell string) Colour) *Table {
+// Painted says which colour the cell of a column of a row gets.
+func (t *Table) Painted(paint func(row []string, column int) Colour) *Table {
 	t.paint = paint
 	return t
 }
@@ -90,21 +90,22 @@ func (t *Table) Flush() error {
 		t.line(&b, t.heads, widths, func(int) Colour { return Bold })
 	}
 	for _, row := range t.rows {
-		t.line(&b, row, widths, func(i int) Colour { return t.paint(t.name(row, i), row[i]) })
+		t.line(&b, row, widths, func(i int) Colour { return t.paint(row, i) })
 	}
 	_, err := t.screen.Write([]byte(b.String()))
 	return err
 }
 
-// name is what a cell is about.
-func (t *Table) name(row []string, i int) string {
-	if len(t.heads) == 0 {
-		if i == 0 {
-			return ""
-		}
-		return row[0]
+// Name is what the cell of a column of a row is about: the head above it or, in a table without heads, the first cell of its row;
+// empty for that cell itself.
+func (t *Table) Name(row []string, column int) string {
+	switch {
+	case len(t.heads) > 0:
+		return t.heads[column]
+	case column == 0:
+		return ""
 	}
-	return t.heads[i]
+	return row[0]
 }
 
 func (t *Table) widths() []int {
@@ -200,7 +201,7 @@ func (t *Table) writeBlocks() error {
 				continue
 			}
 			name := strings.ToLower(t.heads[i])
-			b.WriteString("  " + t.screen.Paint(Dim, name) + strings.Repeat(" ", widths-Width(name)+gap) + t.screen.Paint(t.paint(t.heads[i], c), anchored(c)) + "\n")
+			b.WriteString("  " + t.screen.Paint(Dim, name) + strings.Repeat(" ", widths-Width(name)+gap) + t.screen.Paint(t.paint(row, i), anchored(c)) + "\n")
 		}
 	}
 	_, err := t.screen.Write([]byte(b.String()))
