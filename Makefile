@@ -1,13 +1,14 @@
 # Everything a person or CI runs. `make` prints this list.
 GO          ?= go
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+BENCHSTAT   ?= golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 GOVULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 CYCLES      ?= 500
 # SQLite is C in Go's clothes, with a heap of its own: to check each of its pointers takes a third of the time, and says nothing of ours.
 # The race detector sees it as ever.
 RACE        ?= -race -gcflags=modernc.org/...=-d=checkptr=0
 
-.PHONY: assets help build run test test-wire mixed settle crash walk fuzz bench lint vuln tools
+.PHONY: assets help build run test test-wire mixed settle crash walk fuzz bench guard lint vuln tools
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +25,7 @@ assets: ## fetches the console's front-end files that others wrote again, in the
 test: tools ## every test, with the race detector, in random order (20 kill cycles included); the largest once more in full size
 	$(GO) test $(RACE) -shuffle=on -timeout 20m ./...
 	$(GO) test -count=1 -run 'TestCheck_ManyRows|TestLoop_UrgentPassesABacklog|^TestAllocations' ./ledger
-	$(GO) test -count=1 -run '^TestAllocations' ./api ./providers
+	$(GO) test -count=1 -run '^TestAllocations' ./api ./providers ./store
 	$(GO) test -count=1 -run '^TestMixed|^TestSettleByItself' .
 
 test-wire: ## the adapters against the real thing: requests against the providers' own descriptions (Prism, on Node), mails through a Postfix of their own (Debian's)
@@ -50,10 +51,19 @@ fuzz: ## each fuzz test for half a minute
 bench: ## speed and memory beside the peers, in one run and one table
 	$(GO) run ./bench
 
+guard: ## what a notification costs in allocations, statements and commits: more than the committed counts is an error
+	@mkdir -p .guard
+	@$(GO) test -count=1 -v -run '^TestAllocations|^TestStatements' ./api ./ledger ./providers ./store > .guard/counts.txt || { cat .guard/counts.txt; exit 1; }
+	@grep -h 'counts_test.go' .guard/counts.txt
+	@$(GO) test -run '^$$' -bench '^Benchmark(Notification|Repeat|ClaimPath|Prior)' -benchtime 400x -count 6 . ./ledger ./store > .guard/bench.txt || { cat .guard/bench.txt; exit 1; }
+	@$(GO) run $(BENCHSTAT) -filter '.unit:(allocs/op OR B/op OR statements/op OR commits/op)' .guard/bench.txt
+	@rm -r .guard
+
 lint: ## gofmt, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags crashpoints ./...
+	cd bench/peers && $(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
 vuln: ## known vulnerabilities in what we import, where the database can be reached

@@ -44,11 +44,19 @@ func BenchmarkClaim_Batch500(b *testing.B) {
 }
 
 // BenchmarkNotification claims, takes and closes: all that one sent notification writes.
-func BenchmarkNotification_64Callers(b *testing.B) {
+func BenchmarkNotification_64Callers(b *testing.B) { notifications(b, 64) }
+
+// BenchmarkNotification_1Caller shares no commit, so that its counts of statements and commits are the same in each run.
+func BenchmarkNotification_1Caller(b *testing.B) { notifications(b, 1) }
+
+func notifications(b *testing.B, callers int) {
 	s := opened(b, created(b))
 	b.ReportAllocs()
 	b.ResetTimer()
-	together(64, b.N, func(i int) { sendOne(b, s, i) })
+	statements, commits := s.writes.ran.Load(), s.Commits()
+	together(callers, b.N, func(i int) { sendOne(b, s, i) })
+	b.ReportMetric(float64(s.writes.ran.Load()-statements)/float64(b.N), "statements/op")
+	b.ReportMetric(float64(s.Commits()-commits)/float64(b.N), "commits/op")
 }
 
 func sendOne(b *testing.B, s *Store, i int) {

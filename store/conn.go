@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"zombiezen.com/go/sqlite"
 )
@@ -16,6 +17,7 @@ import (
 type connection struct {
 	conn  *sqlite.Conn
 	stmts map[string]*statement // by text, prepared on first use
+	ran   atomic.Int64          // statements so far: what a notification costs is counted by tests
 }
 
 // statement is a prepared statement. SQLite numbers parameters as they appear, not by the number in their name: the first one of
@@ -75,6 +77,7 @@ func (c *connection) close() error { return c.conn.Close() }
 
 // prepare returns the statement with its arguments bound.
 func (c *connection) prepare(query string, args []any) (*statement, error) {
+	c.ran.Add(1)
 	st := c.stmts[query]
 	if st == nil {
 		var err error
