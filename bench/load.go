@@ -20,6 +20,7 @@ type load struct {
 	length time.Duration // measured
 	from   int64         // number of the first request
 	limit  int64         // end before this number; 0: by time only
+	rate   float64       // requests a second on all connections together; 0: as fast as answers come
 	// request appends request number n, head and body.
 	request func(b []byte, n int64) []byte
 	// good says whether an answer is the wanted one.
@@ -47,6 +48,7 @@ const maxErrors = 1000
 // loop is the shared state of the connections of one load.
 type loop struct {
 	load
+	start      time.Time // of the warm-up
 	begin, end time.Time
 	number     atomic.Int64 // of the next request
 	errors     atomic.Int64
@@ -55,7 +57,8 @@ type loop struct {
 
 // run drives the load until its time or limit is over. The error is ctx's or says that nothing could be measured.
 func (l load) run(ctx context.Context) (measured, error) {
-	lp := &loop{load: l, begin: time.Now().Add(l.warm)}
+	lp := &loop{load: l, start: time.Now()}
+	lp.begin = lp.start.Add(l.warm)
 	lp.end = lp.begin.Add(l.length)
 	if lp.load.next == nil {
 		lp.load.next = (*message).next
@@ -126,7 +129,7 @@ func (l *loop) connection(ctx context.Context) (lat latencies) {
 			m.r = bufio.NewReaderSize(conn, 8<<10)
 		}
 		out = l.request(out[:0], n)
-		start := time.Now()
+		start := l.due(ctx, n)
 		if _, err = conn.Write(out); err == nil {
 			err = l.next(&m)
 		}
@@ -149,6 +152,22 @@ func (l *loop) connection(ctx context.Context) (lat latencies) {
 		}
 	}
 	return lat
+}
+
+// due waits until request n may leave and returns when that was. A request that is late counts from when it was due: a service
+// that stands still is charged for those who would have come meanwhile.
+func (l *loop) due(ctx context.Context, n int64) time.Time {
+	if l.rate == 0 {
+		return time.Now()
+	}
+	at := l.start.Add(time.Duration(float64(n-l.from) / l.rate * float64(time.Second)))
+	if wait := time.Until(at); wait > 0 {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+	return at
 }
 
 // dial opens a connection that cannot outlive the run by more than the longest wait of an answer.

@@ -88,7 +88,7 @@ func parse(args []string) (o options, err error) {
 	flags.BoolVar(&o.json, "json", false, "print JSON: medians, targets and every single measurement")
 	flags.BoolVar(&o.peer, "peer", true, "measure what needs PostgreSQL, Node or Redis too")
 	flags.BoolVar(&o.install, "install", true, "install what is missing: Debian's postgresql and redis-server as root, npm's pg, modules of bench/peers")
-	flags.DurationVar(&o.soak, "soak", 0, "load the service for so long and show how memory and disk grow")
+	flags.DurationVar(&o.soak, "soak", 0, "load the service for so long at half of its top rate, and show what grows")
 	growth := flags.String("growth", "", "measure on ledgers of these sizes instead of the cells, such as 1M,10M,30M-erased")
 	flags.StringVar(&o.plot, "plot", "", "with -growth, draw cost against rows into this SVG file")
 	flags.StringVar(&o.ledgers, "ledgers", filepath.Join(os.TempDir(), "sendonce-ledgers"), "where ledgers for -growth are kept for the next run")
@@ -135,7 +135,7 @@ func command(ctx context.Context, args []string) error {
 		return err
 	}
 	if o.soak > 0 {
-		return b.soak(ctx, o.soak, os.Stdout)
+		return b.soak(ctx, o, os.Stdout)
 	}
 	if len(o.growth) > 0 {
 		return b.growth(ctx, o, os.Stdout)

@@ -30,6 +30,7 @@ type bench struct {
 	ledgers   string // made ledgers, which it leaves
 	root      string // of the module
 	service   string // path of the binary
+	debug     string // what else Go's runtime prints about the service; begins with a comma
 	schema    string // text of schema.sql
 	processes *processes
 	stubs     map[time.Duration]*instance

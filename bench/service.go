@@ -89,7 +89,7 @@ func (b *bench) initLedger(ctx context.Context, in *instance) error {
 // serve starts the service on the ledger that stands there, and returns once it is ready to claim.
 func (b *bench) serve(ctx context.Context, in *instance) error {
 	serve := exec.Command(b.service, "serve", "--config", in.config())
-	serve.Dir, serve.Env = in.dir, append(cleanEnv(), "GODEBUG=gctrace=1") // see heapAllocated
+	serve.Dir, serve.Env = in.dir, append(cleanEnv(), "GODEBUG=gctrace=1"+b.debug) // see heapAllocated
 	p, err := b.processes.start("sendonce", serve)
 	if err != nil {
 		return err
