@@ -24,9 +24,7 @@ assets: ## fetches the console's front-end files that others wrote again, in the
 
 test: tools ## every test, with the race detector, in random order (20 kill cycles included); the largest once more in full size
 	$(GO) test $(RACE) -shuffle=on -timeout 20m ./...
-	$(GO) test -count=1 -run 'TestCheck_ManyRows|TestLoop_UrgentPassesABacklog|^TestAllocations' ./ledger
-	$(GO) test -count=1 -run '^TestAllocations' ./api ./providers ./store
-	$(GO) test -count=1 -run '^TestMixed|^TestSettleByItself' .
+	$(GO) test -count=1 -run '^TestMixed|^TestSettleByItself|^TestCheck_ManyRows|^TestLoop_UrgentPassesABacklog|^TestAllocations' . ./ledger ./api ./providers ./store
 
 test-wire: ## the adapters against the real thing: requests against the providers' own descriptions (Prism, on Node), mails through a Postfix of their own (Debian's)
 	@sh .ci/tools wire

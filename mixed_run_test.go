@@ -33,6 +33,7 @@ type mixedAttempt struct {
 // Messages over all providers at once, a fifth of the requests faulty in every way: nobody gets one twice, each row ends as what
 // its providers did demands, and what the ledger counts is what they counted.
 func TestMixed_NobodyGetsAMessageTwice(t *testing.T) {
+	t.Parallel()
 	w := newMixedWorld(t)
 	began := time.Now()
 	var ids []string

@@ -107,9 +107,9 @@ func TestSend_F04_TheCallerHangsUp(t *testing.T) {
 	p.check()
 }
 
-// F13: while two thousand overdue rows leave at the provider's rate the API answers at once.
+// F13: while two thousand overdue rows leave at the provider's rate the API answers at once. It runs beside no other test: it looks
+// at the clock.
 func TestSend_F13_TheAPIAnswersBesideABacklog(t *testing.T) {
-	t.Parallel()
 	p := newPlace(t, fake.Options{WellBehaved: true}, "base_url: URL}", "base_url: URL, rate: 10/s}")
 	r := p.start()
 	if a := r.do(http.MethodPost, "/v1/providers/sms_main/pause", `{"reason":"make a backlog"}`); a.status != 200 {

@@ -22,6 +22,7 @@ var (
 // Every tenth answer is lost, receipts come late or never, look-ups lag and fail, providers go away, and the service dies again
 // and again: nobody gets a message twice without a recorded cause, none is lost, and what settles by itself settles rightly.
 func TestSettleByItself(t *testing.T) {
+	t.Parallel()
 	seed, events := *settleSeed, *settleEvents
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())

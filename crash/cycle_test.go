@@ -40,6 +40,7 @@ type run struct {
 // Keeps out F03, F11, F16: a killed process that sends again what it had sent, forgets what it acknowledged, or leaves a
 // row behind that nobody works on.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}

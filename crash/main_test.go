@@ -36,6 +36,9 @@ var build = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "6"); err != nil { // they wait for the service more than they work; -parallel has the last word
+		panic(err)
+	}
 	flag.Parse()
 	code := m.Run()
 	_ = os.RemoveAll(folder())

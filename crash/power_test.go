@@ -99,6 +99,7 @@ func (d *disk) restore() {
 // Keeps out a ledger that survives kill -9 and not a power cut: an acknowledgement or a call to the provider on what is
 // in the kernel's memory only. A kill alone can't show that, since the kernel lives on.
 func TestPower_Cut(t *testing.T) {
+	t.Parallel()
 	d := newDisk(t)
 	r := &run{t: t, began: time.Now(), rows: map[string]bool{}, tally: newTally()}
 	r.place = newPlace(t, fake.Options{WellBehaved: true, Delay: 8 * time.Millisecond, Slow: 150 * time.Millisecond},

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -106,6 +108,29 @@ func everyReadCounts(t *testing.T, s counted) {
 	}
 }
 
+// claimMany claims n events, e0 and so on, in few commits.
+func (r *rig) claimMany(n int, change ...func(*ledger.Event)) (rows []ledger.Notification) {
+	r.t.Helper()
+	events := make([]ledger.Event, n)
+	for i := range events {
+		events[i] = event(fmt.Sprint("e", i), change...)
+	}
+	for batch := range slices.Chunk(events, 500) {
+		list, err := r.ledger.ClaimBatch(context.Background(), batch)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for _, c := range list {
+			if c.Err != nil {
+				r.t.Fatal(c.Err)
+			}
+			rows = append(rows, c.Notification)
+		}
+	}
+	synctest.Wait()
+	return rows
+}
+
 // An idle hour costs one glance of each loop, whatever waits for another day: two providers with two lanes each, and the
 // housekeeper, who make two reads each.
 func TestIdle_AnHourCostsOneGlance(t *testing.T) {
@@ -122,15 +147,7 @@ func TestIdle_AnHourCostsOneGlance(t *testing.T) {
 			}, func(t *testing.T, r *rig) {
 				everyReadCounts(t, s)
 				tomorrow := time.Now().Add(24 * time.Hour)
-				for i := 0; i < rows; i += 500 {
-					batch := make([]ledger.Event, 500)
-					for j := range batch {
-						batch[j] = event(fmt.Sprint("e", i+j), func(e *ledger.Event) { e.SendAt = tomorrow })
-					}
-					if _, err := r.ledger.ClaimBatch(context.Background(), batch); err != nil {
-						t.Fatal(err)
-					}
-				}
+				r.claimMany(rows, func(e *ledger.Event) { e.SendAt = tomorrow })
 				if rows > 0 {
 					r.claim("lost")
 					if _, err := r.act(r.claim("held", func(e *ledger.Event) { e.SendAt = tomorrow }), ledger.Act{Action: ledger.CauseHold}); err != nil {
