@@ -18,6 +18,7 @@ type connection struct {
 	conn  *sqlite.Conn
 	stmts map[string]*statement // by text, prepared on first use
 	ran   atomic.Int64          // statements so far: what a notification costs is counted by tests
+	log   *gathered
 }
 
 // statement is a prepared statement. SQLite numbers parameters as they appear, not by the number in their name: the first one of
@@ -33,6 +34,8 @@ func openConnection(path string) (*connection, error) {
 	if err := useGathering(); err != nil {
 		return nil, err
 	}
+	layer.opening.Lock()
+	defer layer.opening.Unlock()
 	conn, err := sqlite.OpenConn(dsn(path, nil, "vfs", gatheringLayer), sqlite.OpenReadWrite|sqlite.OpenURI)
 	if err != nil {
 		return nil, err
@@ -42,6 +45,12 @@ func openConnection(path string) (*connection, error) {
 		if err := c.set(p); err != nil {
 			return nil, errors.Join(err, c.close())
 		}
+	}
+	if _, err := c.once("PRAGMA schema_version"); err != nil { // SQLite opens the log with the first read
+		return nil, errors.Join(err, c.close())
+	}
+	if c.log = lastLog(); c.log == nil {
+		return nil, errors.Join(errors.New("SQLite opened no log"), c.close())
 	}
 	return c, nil
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"modernc.org/libc"
@@ -26,8 +27,12 @@ type gathered struct {
 	own    uintptr                     // the table of methods that the file has, in C memory
 	buffer uintptr                     // of gatherBytes, in C memory
 	filled int32
-	from   int64 // offset in the file of the first byte gathered
+	from   int64        // offset in the file of the first byte gathered
+	end    atomic.Int64 // offset behind what was written last
 }
+
+// pages is how many pages stand in the log since it last began anew.
+func (g *gathered) pages() int64 { return g.end.Load() / pageBytes }
 
 // layer is the registered VFS.
 var layer struct {
@@ -35,6 +40,9 @@ var layer struct {
 	ready bool
 	below uintptr               // SQLite's own
 	logs  map[uintptr]*gathered // by the file's handle
+	last  *gathered             // the one opened last
+
+	opening sync.Mutex // held while a connection opens, so that it finds its own log in last
 }
 
 // The signatures of the methods.
@@ -95,7 +103,7 @@ func gatherOpen(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) 
 	if g.own == 0 || g.buffer == 0 {
 		libc.Xfree(tls, g.own)
 		libc.Xfree(tls, g.buffer)
-		return sqlite3.SQLITE_OK // it works without
+		return sqlite3.SQLITE_NOMEM // SQLite closes the file
 	}
 	methods := &at[sqlite3.Tsqlite3_file](file).FpMethods
 	g.below = *at[sqlite3.Tsqlite3_io_methods](*methods)
@@ -105,10 +113,19 @@ func gatherOpen(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) 
 	own.FxSync, own.FxTruncate = pointer[syncMethod](gatherSync), pointer[sizeMethod](gatherTruncate)
 	own.FxFileSize, own.FxClose = pointer[askMethod](gatherSize), pointer[closeMethod](gatherClose)
 	layer.Lock()
-	layer.logs[file] = g
+	layer.logs[file], layer.last = g, g
 	layer.Unlock()
 	*methods = g.own
 	return rc
+}
+
+// lastLog is the log that was opened last, told once.
+func lastLog() *gathered {
+	layer.Lock()
+	defer layer.Unlock()
+	g := layer.last
+	layer.last = nil
+	return g
 }
 
 func logOf(file uintptr) *gathered {
@@ -129,6 +146,7 @@ func (g *gathered) hand(tls *libc.TLS, file uintptr) int32 {
 
 func gatherWrite(tls *libc.TLS, file, data uintptr, n int32, offset int64) int32 {
 	g := logOf(file)
+	g.end.Store(offset + int64(n))
 	if g.filled > 0 && (offset != g.from+int64(g.filled) || g.filled+n > gatherBytes) {
 		if rc := g.hand(tls, file); rc != sqlite3.SQLITE_OK {
 			return rc

@@ -106,6 +106,9 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	if s.writes, err = openConnection(s.path); err != nil { // first: it makes the log that readers need
 		return err
 	}
+	if s.folds, err = openConnection(s.path); err != nil {
+		return err
+	}
 	if s.reads, err = connect(s.path, readers, readerPragmas()); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func TestOpen_EveryConnectionHasItsSettings(t *testing.T) {
 			t.Error("a reader wrote")
 		}
 	}
-	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "journal_size_limit": "16777216", "busy_timeout": "5000"} {
+	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "journal_size_limit": "67108864", "busy_timeout": "5000"} {
 		if got, err := s.writes.once("PRAGMA " + name); err != nil || got != want {
 			t.Errorf("the writer's %s is %q (%v), want %q", name, got, err, want)
 		}

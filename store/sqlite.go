@@ -19,9 +19,9 @@ const (
 	schemaVersion = 3          // of schema.sql
 	busyWait      = "5000"     // milliseconds, for a lock of another process such as a visiting sqlite3 shell
 	busyPragma    = "PRAGMA busy_timeout(" + busyWait + ")"
-	maxLogBytes   = 16 << 20         // what the -wal file is cut to once its rows are in the database
-	foldPages     = "4000"           // pages in the log at which a commit folds it into the database: just below maxLogBytes
-	writerCache   = 16 << 20         // bytes of pages: keys land at random in their index
+	pageBytes     = 4096
+	maxLogBytes   = 64 << 20         // what the -wal file is cut to once its rows are in the database: above foldPages
+	writerCache   = 4 << 20          // bytes of pages. SQLite looks at each of them when a page was split: more were slower
 	readers       = 4                // connections
 	fullCheckMax  = 64 << 20         // a larger file is checked beside the service
 	checkTimeout  = 10 * time.Minute // for the check at start
@@ -36,7 +36,7 @@ func writerPragmas() []pragma {
 		{"journal_mode", "wal", "wal"},
 		{"synchronous", "full", "2"},
 		{"foreign_keys", "1", "1"},
-		{"wal_autocheckpoint", foldPages, foldPages},
+		{"wal_autocheckpoint", "0", "0"}, // see folder
 		{"journal_size_limit", fmt.Sprint(maxLogBytes), fmt.Sprint(maxLogBytes)},
 		{"cache_size", fmt.Sprint(-writerCache >> 10), fmt.Sprint(-writerCache >> 10)},
 	}

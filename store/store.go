@@ -34,6 +34,7 @@ type hooks struct {
 	version      int   // of the schema
 	fullCheckMax int64 // bytes
 	maxScan      int64 // rows
+	foldPages    int64
 }
 
 func (o *Options) complete() error {
@@ -48,6 +49,9 @@ func (o *Options) complete() error {
 	}
 	if o.hooks.maxScan == 0 {
 		o.hooks.maxScan = ledger.MaxScan
+	}
+	if o.hooks.foldPages == 0 {
+		o.hooks.foldPages = foldPages
 	}
 	if o.hooks.commit == nil {
 		o.hooks.commit = func(do func() error) error { return do() }
@@ -91,6 +95,7 @@ type Store struct {
 	reads    *sql.DB
 	prepared sync.Map    // text of a query → *sql.Stmt over reads
 	writes   *connection // the writer's
+	folds    *connection // the folder's
 	writer   *writer     // nil: read only
 	space    *space
 
@@ -130,6 +135,9 @@ func (s *Store) closeFiles() error {
 	})
 	if s.reads != nil {
 		errs = append(errs, s.reads.Close())
+	}
+	if s.folds != nil {
+		errs = append(errs, s.folds.close())
 	}
 	if s.writer != nil {
 		s.writer.close()

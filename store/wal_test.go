@@ -30,7 +30,7 @@ func grown(t *testing.T, o Options, s *Store) (reader *sql.Rows) {
 	if err != nil || !rows.Next() {
 		t.Fatal("no row to read", err)
 	}
-	big := `"` + string(make([]byte, 200<<10)) + `"`
+	big := `"` + string(make([]byte, 700<<10)) + `"`
 	for i := range 100 {
 		c := claimOf(10 + i)
 		c.Message = []byte(big)
@@ -42,12 +42,32 @@ func grown(t *testing.T, o Options, s *Store) (reader *sql.Rows) {
 	return rows
 }
 
+// Under load the log is folded into the database beside the writer, and stays short.
+func TestWAL_StaysShortUnderLoad(t *testing.T) {
+	o := created(t)
+	o.hooks.foldPages = 100
+	s := opened(t, o)
+	together(64, 3000, func(i int) {
+		if _, err := s.Claim([]ledger.Claim{claimOf(i * 7919)}); err != nil {
+			t.Error(err)
+		}
+	})
+	// What one group writes, and one more between two tries, come on top.
+	if pages, most := logBytes(t, o)/pageBytes, (foldLate+1)*o.hooks.foldPages+600; pages > most {
+		t.Errorf("%d pages in the log, at most %d were expected", pages, most)
+	}
+	if info, err := os.Stat(o.Path); err != nil || info.Size() < 1<<20 {
+		t.Error("the database did not get what the log had", err)
+	}
+}
+
 // Keeps out F18: a log that grows without end because of one slow reader.
 func TestWAL_ShrinksAfterASlowReader(t *testing.T) {
 	for name, goOn := range map[string]func(s *Store){
 		"with the next writes": func(s *Store) {
 			for i := range 2 {
 				claimed(t, s, claimOf(1000+i))
+				time.Sleep(tidyEvery)
 			}
 		},
 		"without a write": func(*Store) { time.Sleep(3 * tidyEvery) },

@@ -30,6 +30,11 @@ type writer struct {
 	ended  chan struct{}
 	hooks  hooks
 
+	folder    *folder
+	folding   bool
+	foldAt    int64 // pages in the log
+	foldTries int   // that the writer has left
+
 	tidy       <-chan time.Time // when to look at the log's size; nil: nothing was written since
 	restored   bool             // the generation stands still
 	generation mark
@@ -49,15 +54,20 @@ func newWriter(s *Store, h hooks) *writer {
 		tx:     &tx{conn: s.writes},
 		urgent: make(chan *operation, maxUrgent), claims: make(chan *operation, maxClaims),
 		quit: make(chan struct{}), ended: make(chan struct{}),
+		folder: newFolder(s.folds, s.writes.log.pages), foldAt: h.foldPages,
 	}
 }
 
-func (w *writer) start() { go w.run() }
+func (w *writer) start() {
+	go w.run()
+	go w.folder.run()
+}
 
 // end lets the writer finish what was handed in, and waits for it.
 func (w *writer) end() {
 	close(w.quit)
 	<-w.ended
+	w.folder.end()
 }
 
 // close folds the log into the database.
@@ -178,6 +188,7 @@ func (w *writer) group(ops []*operation) {
 	w.answered, w.size = time.Now(), len(ops)
 	runtime.Gosched() // who was answered waits behind this goroutine, and would until it sleeps
 	w.remember(raised)
+	w.fold()
 	if w.tidy == nil {
 		w.tidy = time.After(tidyEvery)
 	}
