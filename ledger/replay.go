@@ -130,8 +130,11 @@ func (r *replay) endings(a *Attempt) []Cause {
 // bySettlement applies the settlement at hand.
 func (r *replay) bySettlement(p place) bool {
 	s := &r.row.Settlements[p.settlement]
-	p.moves++
 	p.settlement++
+	if s.Action == CauseReveal && s.From == s.To { // a look: it may fall anywhere
+		return r.from(p)
+	}
+	p.moves++
 	if s.From != p.state {
 		return r.wrong(p, RuleSettlementFrom, fmt.Sprintf("settlement %s leaves %s while the row was %s", s.Action, s.From, p.state))
 	}

@@ -192,10 +192,14 @@ func (a *Act) did(r *Record) bool {
 
 // lastMove reports whether nothing has moved the row since its last settlement: only claimed rows are left by attempts.
 func lastMove(r *Record) bool {
-	if len(r.Settlements) == 0 {
+	i := len(r.Settlements) - 1
+	for i >= 0 && r.Settlements[i].Action == CauseReveal { // nobody moves a row by looking at it
+		i--
+	}
+	if i < 0 {
 		return false
 	}
-	s := &r.Settlements[len(r.Settlements)-1]
+	s := &r.Settlements[i]
 	attempted := len(r.Attempts) > 0 && !r.Attempts[len(r.Attempts)-1].StartedAt.Before(s.At)
 	return s.From != s.To && s.To == r.State && !(s.To == StateClaimed && attempted)
 }

@@ -60,6 +60,7 @@ const (
 	CauseProof       Cause = "proof"
 	CauseResend      Cause = "resend"  // leaves its row where it is
 	CauseLookUp      Cause = "look_up" // leaves its row ambiguous: what a look showed is kept with it
+	CauseReveal      Cause = "reveal"  // somebody looked at recipient and message: leaves its row as it is, its version too
 )
 
 // Transition is one line of the table: a row in From that meets By goes To.

@@ -204,6 +204,7 @@ type Change struct {
 	ExpiresAt   time.Time // keep
 	ConfirmedAt time.Time
 	At          time.Time
+	Note        bool        // in a Settle: the settlement alone is written, and the row stays as it is
 	Settlement  *Settlement // in a Close only of a proven duplicate: From and To are sent, and the version moves twice
 }
 

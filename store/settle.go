@@ -34,6 +34,10 @@ func (t *tx) settle(id uuid.UUID, decide func(ledger.Notification) (ledger.Chang
 	if refused != nil || c.State == "" {
 		return n, refused, nil
 	}
+	if c.Note {
+		t.counts.moved(n.State, n.State, n.MaybeSent, n.MaybeSent, c.Settlement.At)
+		return n, nil, t.settlement(n.Seq, n.State, n.State, c.Settlement)
+	}
 	if c.MessageID != "" && c.MessageID != n.MessageID {
 		if err := t.bringMessageID(&n, &c); err != nil {
 			return n, nil, err
