@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,6 +22,9 @@ type Ledger interface {
 	Settle(ctx context.Context, a ledger.Act) (ledger.Notification, error)
 	SettleMany(ctx context.Context, b ledger.Bulk) (ledger.BulkResult, error)
 	Resend(ctx context.Context, a ledger.Act, acceptDuplicate bool) (ledger.Notification, error)
+	Reveal(ctx context.Context, a ledger.Act) (ledger.Notification, error)
+	Understand(text string) []ledger.Reading
+	Watch(ctx context.Context, source *string) *ledger.Watcher
 	Keys(ctx context.Context, e ledger.Event) ([]ledger.KeyPreview, error)
 	Providers() []ledger.ProviderStatus
 	Stats(ctx context.Context) (ledger.Stats, error)
@@ -46,9 +48,10 @@ type Console struct {
 	files     map[string]file
 	sessions  sessions
 	guesses   guesses
-	streams   chan struct{} // one for each that is open
-	stopping  chan struct{}
-	stop      sync.Once
+	streams   chan struct{}   // one for each that is open
+	exports   chan struct{}   // one for each that is written
+	running   context.Context // ends when the service begins to stop
+	stop      context.CancelFunc
 	reports   reports
 }
 
@@ -63,9 +66,10 @@ func New(l Ledger, s Settings, log *slog.Logger) *Console {
 		sessions: sessions{all: map[[32]byte]session{}},
 		guesses:  guesses{all: map[string]*limiter{}},
 		streams:  make(chan struct{}, maxStreams),
-		stopping: make(chan struct{}),
+		exports:  make(chan struct{}, maxExports),
 		reports:  reports{seldom: rate.Sometimes{First: 3, Interval: time.Minute}},
 	}
+	c.running, c.stop = context.WithCancel(context.Background())
 	c.templates = c.readTemplates()
 	for _, r := range c.routes() {
 		c.mux.Handle(r.method+" "+Path+r.path, c.serve(r))
@@ -78,4 +82,4 @@ func New(l Ledger, s Settings, log *slog.Logger) *Console {
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
 
 // Stop ends the streams, which would hold up a stop of the service until they are cut.
-func (c *Console) Stop() { c.stop.Do(func() { close(c.stopping) }) }
+func (c *Console) Stop() { c.stop() }

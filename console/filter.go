@@ -99,52 +99,61 @@ type listed struct {
 // newest first.
 func (v *visit) list(f ledger.Filter) (listed, error) {
 	q := v.r.URL.Query()
-	older, newer := q.Get("older"), q.Get("newer")
-	back := newer != ""
-	at := older
+	at, back := q.Get("older"), q.Get("newer") != ""
 	if back {
-		at, f.Oldest = newer, true
+		at, f.Oldest = q.Get("newer"), true
 	}
-	if at != "" {
-		seq, err := strconv.ParseInt(at, 10, 64)
-		if err != nil || seq < 1 {
-			return listed{}, ledger.Invalid("older", "is no place in this list")
-		}
-		f.Cursor = seq
+	var err error
+	if f.Cursor, err = readPlace(at); err != nil {
+		return listed{}, err
 	}
 	page, err := v.c.ledger.List(v.r.Context(), f)
 	if err != nil {
 		return listed{}, err
 	}
 	out := listed{Rows: page.Rows, Gap: len(page.Rows) == 0 && page.Next != 0}
-	address := func(name string, seq int64) string {
-		q.Del("older")
-		q.Del("newer")
-		q.Del("told")
-		q.Set(name, strconv.FormatInt(seq, 10))
-		return "?" + q.Encode()
-	}
 	if back {
 		slices.Reverse(out.Rows)
-		if page.Next != 0 {
-			out.Newer = address("newer", page.Next)
-		}
+		out.Newer = v.address(page.Next, "newer")
 		if len(out.Rows) > 0 {
-			out.Older = address("older", out.Rows[len(out.Rows)-1].Seq)
+			out.Older = v.address(out.Rows[len(out.Rows)-1].Seq, "older")
 		} else {
-			out.Older = address("older", f.Cursor+1)
+			out.Older = v.address(f.Cursor+1, "older")
 		}
 		return out, nil
 	}
-	if page.Next != 0 {
-		out.Older = address("older", page.Next)
-	}
+	out.Older = v.address(page.Next, "older")
 	if f.Cursor != 0 {
 		first := f.Cursor - 1
 		if len(out.Rows) > 0 {
 			first = out.Rows[0].Seq
 		}
-		out.Newer = address("newer", max(first, 1))
+		out.Newer = v.address(max(first, 1), "newer")
 	}
 	return out, nil
+}
+
+// readPlace reads where a page of a list begins; "" is at its start.
+func readPlace(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	seq, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || seq < 1 {
+		return 0, ledger.Invalid("page", "is no place in this list")
+	}
+	return seq, nil
+}
+
+// address is that of the page which goes on at a place in a direction, with the same filter; "" where the list ends.
+func (v *visit) address(place int64, direction string) string {
+	q := v.r.URL.Query()
+	for _, name := range []string{"older", "newer", "told"} {
+		q.Del(name)
+	}
+	if place == 0 {
+		return ""
+	}
+	q.Set(direction, strconv.FormatInt(place, 10))
+	return "?" + q.Encode()
 }

@@ -187,12 +187,13 @@ func TestLogin_Guessing(t *testing.T) {
 		}
 	})
 	r := newRig(t)
+	v := r.as("")
 	for range guessBurst {
-		if w := r.as("").post("/login", url.Values{"key": {"key-nobody"}}); w.Code != 403 {
+		if w := v.post("/login", url.Values{"key": {"key-nobody"}}); w.Code != 403 {
 			t.Fatalf("a wrong key: %d", w.Code)
 		}
 	}
-	if w := r.as("").post("/login", url.Values{"key": {"key-reader"}}); w.Code != 429 || w.Header().Get("Retry-After") == "" {
+	if w := v.post("/login", url.Values{"key": {"key-reader"}}); w.Code != 429 || w.Header().Get("Retry-After") == "" {
 		t.Errorf("after ten wrong keys: %d", w.Code)
 	}
 }

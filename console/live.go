@@ -6,16 +6,17 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/http"
-	"strings"
 	"time"
+
+	"sendonce/ledger"
 )
 
 const (
-	maxStreams  = 64               // open at a time: each has a connection
-	streamLook  = time.Second      // between two looks
-	streamBeat  = 15 * time.Second // between two signs of life, for proxies
-	streamEnds  = 10 * time.Minute // then the browser asks again by itself
-	streamWrite = 10 * time.Second // a reader that takes longer is gone
+	maxStreams  = 64                     // open at a time: each has a connection
+	streamRest  = 250 * time.Millisecond // between a change and the look at it
+	streamBeat  = 15 * time.Second       // between two signs of life, for proxies
+	streamEnds  = 10 * time.Minute       // then the browser asks again by itself
+	streamWrite = 10 * time.Second       // a reader that takes longer is gone
 )
 
 // markOf is a short name for what a page shows. The page and its stream compute it the same way, so that a change between the
@@ -28,19 +29,19 @@ func markOf(parts ...any) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// stream sends an event "change" each time that mark differs from what the page has: ?mark= at first, then the last one sent.
-// It ends with the session, the service, or after streamEnds.
-func (v *visit) stream(mark func(context.Context) (string, error)) error {
+// stream sends an event "change" each time that mark differs from what the page has: ?mark= at first, then the last one sent. It
+// looks when the ledger tells of a change that concerns the page, and ends with the session, the service, or after streamEnds.
+func (v *visit) stream(concerns func(ledger.Changes) bool, mark func(context.Context) (string, error)) error {
 	select {
 	case v.c.streams <- struct{}{}:
 		defer func() { <-v.c.streams }()
 	default:
 		return errBusy
 	}
-	shown := v.r.URL.Query().Get("mark")
-	if last := v.r.Header.Get("Last-Event-ID"); last != "" {
-		shown = last
-	}
+	ctx, cancel := context.WithTimeout(v.r.Context(), streamEnds)
+	defer cancel()
+	defer context.AfterFunc(v.c.running, cancel)()
+	watcher := v.c.ledger.Watch(ctx, v.who.Source) // before the first look, so that nothing falls between
 	out := http.NewResponseController(v.w)
 	_ = out.SetReadDeadline(time.Time{})
 	v.w.Header().Set("Content-Type", "text/event-stream")
@@ -50,42 +51,53 @@ func (v *visit) stream(mark func(context.Context) (string, error)) error {
 		_, err := v.w.Write([]byte(text))
 		return err == nil && out.Flush() == nil
 	}
-	if !send("retry: 3000\n\n") {
-		return nil
+	shown := v.r.URL.Query().Get("mark")
+	if last := v.r.Header.Get("Last-Event-ID"); last != "" {
+		shown = last
 	}
-	ctx, cancel := context.WithTimeout(v.r.Context(), streamEnds)
+	for text, look := "retry: 3000\n\n", true; send(text); {
+		text = ": still here\n\n"
+		if look {
+			now, err := mark(ctx)
+			if err != nil {
+				return nil // the page shows why when it is loaded again
+			}
+			if now != shown {
+				shown = now
+				text = "event: change\nid: " + now + "\ndata: " + now + "\n\n"
+				look = false
+				continue
+			}
+		}
+		var ok bool
+		if look, ok = v.await(ctx, watcher, concerns); !ok {
+			return nil
+		}
+	}
+	return nil
+}
+
+// await waits for a change that concerns the page, at most for streamBeat; ok is false when the stream is over.
+func (v *visit) await(ctx context.Context, w *ledger.Watcher, concerns func(ledger.Changes) bool) (look, ok bool) {
+	beat, cancel := context.WithTimeout(ctx, streamBeat)
 	defer cancel()
-	tick := time.NewTicker(streamLook)
-	defer tick.Stop()
-	beat := time.Now()
 	for {
-		if _, ok := v.c.identify(v.r, false); !ok {
-			return nil
+		c, err := w.Next(beat)
+		if ctx.Err() != nil {
+			return false, false
 		}
-		now, err := mark(ctx)
-		switch {
-		case err != nil:
-			return nil // the page shows why when it is loaded again
-		case now != shown:
-			shown, beat = now, time.Now()
-			if !send("event: change\nid: " + oneLine(now) + "\ndata: " + oneLine(now) + "\n\n") {
-				return nil
-			}
-		case time.Since(beat) >= streamBeat:
-			beat = time.Now()
-			if !send(": still here\n\n") {
-				return nil
-			}
+		if _, in := v.c.identify(v.r, false); !in {
+			return false, false
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		case <-v.c.stopping:
-			return nil
+		if err != nil {
+			return false, true
+		}
+		if c.Lost || concerns(c) {
+			select { // what happens together is shown together
+			case <-time.After(streamRest):
+			case <-ctx.Done():
+			}
+			return true, ctx.Err() == nil
 		}
 	}
 }
-
-// oneLine keeps a mark from being read as more than one line of a stream.
-func oneLine(s string) string { return strings.NewReplacer("\r", "", "\n", "").Replace(s) }

@@ -18,7 +18,7 @@ var (
 	errNoPage   = errors.New("no such page")
 	errForm     = errors.New("no form")
 	errTooLarge = errors.New("too large")
-	errBusy     = errors.New("too many streams")
+	errBusy     = errors.New("too many streams or exports")
 )
 
 // refusal is a page that says why there is no other.
@@ -37,7 +37,7 @@ var refusals = []struct {
 	{errNoPage, refusal{404, "No such page", "Nothing stands under this address."}},
 	{errForm, refusal{400, "Not understood", "What was posted is no form of this console."}},
 	{errTooLarge, refusal{413, "Too much", "What was posted is too large."}},
-	{errBusy, refusal{503, "Too many open pages", "Too many pages wait for news. Load this one again to see it as it is."}},
+	{errBusy, refusal{503, "Busy", "Too many exports or waiting pages are open. Try again in a moment."}},
 	{ledger.ErrNotFound, refusal{404, "No such notification", "Nothing has this id, or your key may not see it."}},
 	{ledger.ErrNoProvider, refusal{404, "No such provider", "No provider has this name."}},
 	{ledger.ErrIfMatch, refusal{428, "Load the page again", "The form did not say which version of the row you saw. Nothing was changed."}},

@@ -3,7 +3,7 @@ package console
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -44,6 +44,8 @@ type rig struct {
 	console *Console
 	ledger  *ledger.Ledger
 	log     *logBook
+
+	visitors int
 }
 
 // logBook keeps what was logged.
@@ -172,13 +174,15 @@ func (r *rig) row(n ledger.Notification) ledger.Record {
 // visitor is a browser with at most one cookie.
 type visitor struct {
 	rig    *rig
+	remote string // its address: one for each visitor
 	cookie *http.Cookie
 }
 
 // as logs in with the key of an identity; "" logs in nobody.
 func (r *rig) as(name string) *visitor {
 	r.t.Helper()
-	v := &visitor{rig: r}
+	r.visitors++
+	v := &visitor{rig: r, remote: fmt.Sprintf("192.0.2.%d:1234", r.visitors%250+1)}
 	if name == "" {
 		return v
 	}
@@ -193,6 +197,7 @@ func (r *rig) as(name string) *visitor {
 func (v *visitor) do(method, path, body string, header ...string) *httptest.ResponseRecorder {
 	v.rig.t.Helper()
 	req := httptest.NewRequest(method, "http://127.0.0.1:8484"+Path+path, strings.NewReader(body))
+	req.RemoteAddr = v.remote
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		req.Header.Set("Sec-Fetch-Site", "same-origin")
@@ -240,14 +245,4 @@ func hasNot(t testing.TB, w *httptest.ResponseRecorder, texts ...string) {
 			t.Errorf("%d: the page has %q", w.Code, text)
 		}
 	}
-}
-
-// jsonText is a value as JSON.
-func jsonText(t testing.TB, v any) []byte {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }

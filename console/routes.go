@@ -36,6 +36,16 @@ func (c *Console) routes() []route {
 
 		{get, "/{$}", anyKey, "", c.home},
 		{get, "/notifications", anyKey, "Notifications", c.notifications},
+		{get, "/notifications/export", anyKey, "", c.export},
+		{get, "/notifications/{id}", anyKey, "", c.notification},
+		{post, "/notifications/{id}/settle", anyKey, "", c.settle},
+		{post, "/notifications/{id}/resend", operator, "", c.resend},
+		{post, "/notifications/{id}/reveal", operator, "", c.reveal},
+		{get, "/live/notifications/{id}", anyKey, "", c.liveNotification},
+		{get, "/waiting", anyKey, "Waiting", c.waiting},
+		{post, "/waiting/count", operator, "", c.bulkCount},
+		{post, "/waiting/settle", operator, "", c.bulkSettle},
+		{get, "/live/waiting", anyKey, "", c.liveWaiting},
 		{get, "/", anyKey, "", func(*visit) error { return errNoPage }},
 		{get, "", anybody, "", func(v *visit) error { return v.redirect("/") }},
 	}

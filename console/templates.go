@@ -22,10 +22,18 @@ func (c *Console) readTemplates() templates {
 		"path":     func(p string) string { return Path + p },
 		"visible":  visible,
 		"fold":     fold,
-		"machine":  func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
+		"machine":  machine,
 		"readable": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" },
 		"dict":     dict,
 		"meaning":  meaning,
+		"because":  because,
+		"next":     next,
+		"phase":    phase,
+		"does":     does,
+		"title":    title,
+		"took":     func(a *ledger.Attempt) string { return a.EndedAt.Sub(a.StartedAt).Round(time.Millisecond).String() },
+		"asText":   func(b []byte) string { return string(b) },
+		"zero":     zero,
 		"mask":     func(n ledger.Notification) string { return mask(&n) },
 		"licences": func() string { return addressOf(c.files)("licences.txt") },
 	})
@@ -55,16 +63,5 @@ func dict(pairs ...any) map[string]any {
 	return m
 }
 
-// meaning is a state in words that need no manual.
-func meaning(s ledger.State) string {
-	return map[ledger.State]string{
-		ledger.StateClaimed:   "waits to be sent",
-		ledger.StateHeld:      "held back by a person",
-		ledger.StateSending:   "is being handed over now",
-		ledger.StateAmbiguous: "the answer was lost: it may have been sent or not",
-		ledger.StateSent:      "the provider took it",
-		ledger.StateFailed:    "was not sent, or given up",
-		ledger.StateCancelled: "will not be sent",
-		ledger.StateExpired:   "its time was over before it could be sent",
-	}[s]
-}
+// machine is a time as programs read it.
+func machine(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

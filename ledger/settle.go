@@ -100,7 +100,7 @@ func (l *Ledger) decideAct(a Act, n Notification) (Change, error) {
 		return Change{}, &VersionError{Existing: n}
 	}
 	to, ok := Next(n.State, a.Action, n.MaybeSent)
-	if ok && a.Surely && (n.State != StateFailed || n.MaybeSent) {
+	if ok && a.Surely && a.Action == CauseRelease && (n.State != StateFailed || n.MaybeSent) {
 		return Change{}, ErrMayBeSent
 	}
 	if !ok {

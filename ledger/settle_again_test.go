@@ -87,3 +87,24 @@ func TestSettleMany_TellsAStoreThatRefuses(t *testing.T) {
 		}
 	})
 }
+
+// Keeps out that a key with the role send, which may release only what surely was not sent, can't hold or cancel a row either.
+func TestAct_SurelyIsAboutReleaseOnly(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		n := r.claim("later", func(e *ledger.Event) { e.SendAt = time.Now().Add(time.Hour) })
+		for _, action := range []ledger.Cause{ledger.CauseHold, ledger.CauseUnhold, ledger.CauseCancel} {
+			if _, err := r.act(n, ledger.Act{Action: action, Surely: true}); err != nil {
+				t.Errorf("%s: %v", action, err)
+			}
+		}
+		r.scripts["a"].answer = func(context.Context, *call) ledger.Result {
+			return ledger.Result{Reason: ledger.ReasonNoAnswer, Phase: ledger.Written}
+		}
+		lost := r.claim("lost")
+		r.advance(time.Second)
+		row := r.expect(lost, ledger.StateAmbiguous, ledger.ReasonNoAnswer)
+		if _, err := r.act(lost, ledger.Act{Action: ledger.CauseRelease, Surely: true, IfMatch: row.Version}); !errors.Is(err, ledger.ErrMayBeSent) {
+			t.Errorf("release of what may be sent: %v", err)
+		}
+	})
+}

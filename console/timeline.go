@@ -1,0 +1,66 @@
+package console
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"sendonce/ledger"
+)
+
+// entry is one thing that happened to a row; one of the pointers is set, or none for the claim.
+type entry struct {
+	At         time.Time
+	Class      string // for its sign
+	Attempt    *ledger.Attempt
+	Receipt    *ledger.Receipt
+	Settlement *ledger.Settlement
+	Suppressed *ledger.Suppressed
+	Raw        string // what the provider answered or posted, recipient masked unless revealed
+}
+
+// timeline is what happened to a row, in its order. What has the same time stands in the order in which such things follow.
+func timeline(r *ledger.Record, revealed bool) []entry {
+	out := []entry{{At: r.ClaimedAt, Class: "claim"}}
+	raw := func(b []byte) string {
+		if revealed {
+			return string(b)
+		}
+		return hide(&r.Notification, string(b))
+	}
+	for i := range r.Suppressed {
+		out = append(out, entry{At: r.Suppressed[i].At, Class: "suppressed", Suppressed: &r.Suppressed[i]})
+	}
+	for i := range r.Attempts {
+		a := &r.Attempts[i]
+		class := "open"
+		if !a.Open() {
+			class = a.Outcome.String()
+		}
+		out = append(out, entry{At: a.StartedAt, Class: class, Attempt: a, Raw: raw(a.Answer)})
+	}
+	for i := range r.Receipts {
+		out = append(out, entry{At: r.Receipts[i].ArrivedAt, Class: "receipt", Receipt: &r.Receipts[i], Raw: raw(r.Receipts[i].Body)})
+	}
+	for i := range r.Settlements {
+		out = append(out, entry{At: r.Settlements[i].At, Class: string(r.Settlements[i].Action), Settlement: &r.Settlements[i], Raw: raw(r.Settlements[i].Evidence)})
+	}
+	slices.SortStableFunc(out, func(a, b entry) int { return a.At.Compare(b.At) })
+	return out
+}
+
+// hide takes the recipient out of what a provider said, in the forms in which it may stand there.
+func hide(n *ledger.Notification, text string) string {
+	if text == "" || n.RecipientKey == "" {
+		return text
+	}
+	masked := mask(n)
+	pairs := []string{n.Recipient, masked, n.RecipientKey, masked}
+	if digits, ok := strings.CutPrefix(n.RecipientKey, "+"); ok {
+		pairs = append(pairs, "%2B"+digits, masked, digits, masked)
+	}
+	if at := strings.Replace(n.RecipientKey, "@", "%40", 1); at != n.RecipientKey {
+		pairs = append(pairs, at, masked)
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
