@@ -104,6 +104,7 @@ type app struct {
 	key      string
 	json     bool
 	colour   terminal.When
+	watching bool // one request for each look
 }
 
 // Run does what args (without the program's name) ask for and returns the exit code.
@@ -140,8 +141,8 @@ func (a *app) root() *cobra.Command {
 		c.PreRunE = refuseFlags("is for commands that talk to a running service", "url", "key")
 	}
 	client := []*cobra.Command{
-		a.sendCommand(), a.getCommand(), a.listCommand(), a.keyCommand(), a.resendCommand(), a.settleCommand(),
-		a.providersCommand(), a.statsCommand(),
+		a.sendCommand(), a.watched(a.getCommand()), a.watched(a.listCommand()), a.keyCommand(), a.resendCommand(), a.settleCommand(),
+		a.watched(a.providersCommand()), a.watched(a.statsCommand()),
 	}
 	client = append(client, a.actionCommands()...)
 	for _, c := range client {

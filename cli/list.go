@@ -123,7 +123,7 @@ func (a *app) list(cmd *cobra.Command, q url.Values, all bool) error {
 		}
 		if !shown {
 			show := func() error { return a.showPage(&page, rows == 0) }
-			if q.Get("state") == "ambiguous" {
+			if q.Get("state") == "ambiguous" && !a.watching {
 				show = func() error { return a.showWaiting(cmd.Context(), &w, &page, rows == 0) }
 			}
 			if err := show(); err != nil {

@@ -3,13 +3,30 @@ package terminal
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 )
 
-// To is the same screen with another writer behind it: what is drawn there looks as it would here.
-func (s *Screen) To(w io.Writer) *Screen {
-	return &Screen{w: w, sized: s.sized, colour: s.colour}
+// gutter is what a redrawn page has for marks on its left.
+const gutter = 2
+
+// Frame takes a page that is shown later, through Redraw: it is as wide as the screen, less two columns for marks.
+type Frame struct {
+	text   bytes.Buffer
+	screen *Screen
+}
+
+// Frame begins a page.
+func (s *Screen) Frame() *Frame { return &Frame{screen: s} }
+
+// Write adds to the page.
+func (f *Frame) Write(p []byte) (int, error) { return f.text.Write(p) }
+
+// Text is the page.
+func (f *Frame) Text() string { return f.text.String() }
+
+// Size implements Sized.
+func (f *Frame) Size() (columns, rows int) {
+	return max(f.screen.Columns()-gutter, 0), f.screen.Rows()
 }
 
 // Redraw puts a page in the place of what the screen shows. Lines that do not fit are counted in the last one.

@@ -50,6 +50,10 @@ type Screen struct {
 func Open(w io.Writer, when When, lookUp func(name string) string) *Screen {
 	s := &Screen{w: w}
 	switch w := w.(type) {
+	case *Frame:
+		if w.screen.Live() {
+			s.sized = w.Size
+		}
 	case Sized:
 		s.sized = w.Size
 	case *os.File:
