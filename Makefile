@@ -8,7 +8,7 @@ CYCLES      ?= 500
 # The race detector sees it as ever.
 RACE        ?= -race -gcflags=modernc.org/...=-d=checkptr=0
 
-.PHONY: assets help build run test test-wire mixed settle crash walk fuzz bench guard lint vuln tools
+.PHONY: assets help build run test test-wire mixed settle crash walk fuzz bench guard man lint vuln tools
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ guard: ## what a notification costs in allocations, statements and commits: more
 	@$(GO) test -run '^$$' -bench '^Benchmark(Notification|Repeat|ClaimPath|Prior)' -benchtime 400x -count 6 . ./ledger ./store > .guard/bench.txt || { cat .guard/bench.txt; exit 1; }
 	@$(GO) run $(BENCHSTAT) -filter '.unit:(allocs/op OR B/op OR statements/op OR commits/op)' .guard/bench.txt
 	@rm -r .guard
+
+man: ## manual pages and completions for bash, zsh, fish and PowerShell, into man/
+	$(GO) run ./cli/man man
 
 lint: ## gofmt, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }

@@ -161,7 +161,7 @@ func (w *bubbleWorld) stop() {
 // check demands that the ledger's history and its rows agree. The service is stopped.
 func (w *bubbleWorld) check() {
 	w.t.Helper()
-	d, err := check(context.Background(), w.load())
+	d, err := check(context.Background(), w.load(), nobodyLooks)
 	if err != nil || len(d.Found) > 0 {
 		w.t.Errorf("check: %v %+v", err, d.Found[:min(len(d.Found), 5)])
 	}

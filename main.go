@@ -12,7 +12,9 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"syscall"
+	"time"
 
 	"sendonce/cli"
 	"sendonce/config"
@@ -31,6 +33,7 @@ func main() {
 		Serve:         serve,
 		Init:          initLedger,
 		Check:         check,
+		Backup:        backup,
 		RestoreAccept: restoreAccept,
 		Reconcile:     reconcile,
 		Codes:         codes(),
@@ -44,16 +47,66 @@ func initLedger(_ context.Context, c config.Config) error {
 }
 
 // check re-derives every row and reports what differs; it reads only, beside a running service if there is one.
-func check(ctx context.Context, c config.Config) (cli.Differences, error) {
+func check(ctx context.Context, c config.Config, done cli.Done) (cli.Differences, error) {
 	s, err := store.OpenReadOnly(storeOptions(c, newLog(c.Log)))
 	if err != nil {
 		return cli.Differences{}, asExit(err)
 	}
 	d := cli.Differences{Found: []cli.Difference{}}
-	d.Rows, err = ledger.Check(ctx, s, func(f ledger.Difference) {
+	st, err := s.Stats(ctx)
+	if err != nil {
+		return d, errors.Join(err, s.Shutdown())
+	}
+	d.Rows, err = ledger.Check(ctx, counting{Store: s, all: st.Notifications, done: done}, func(f ledger.Difference) {
 		d.Found = append(d.Found, cli.Difference{ID: f.ID, Rule: f.Rule, Detail: f.Detail})
 	})
 	return d, errors.Join(err, s.Shutdown())
+}
+
+// counting tells how many rows of a store were read for a check.
+type counting struct {
+	ledger.Store
+	all  int64
+	done cli.Done
+}
+
+// Audit implements ledger.Store.
+func (c counting) Audit(ctx context.Context, visit func(ledger.Record) error) error {
+	n := int64(0)
+	return c.Store.Audit(ctx, func(r ledger.Record) error {
+		if r.Seq != 0 {
+			n++
+			c.done(n, max(c.all, n)) // rows may come while it reads
+		}
+		return visit(r)
+	})
+}
+
+// backup copies the ledger, beside a running service if there is one. How far it is shows in the size of the copy, which is more compact
+// than the ledger.
+func backup(ctx context.Context, c config.Config, to string, done cli.Done) error {
+	look, stop := context.WithCancel(ctx)
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-look.Done():
+				return
+			case <-tick.C:
+			}
+			whole, err := os.Stat(c.Database)
+			copied, also := os.Stat(to)
+			if err == nil && also == nil {
+				done(min(copied.Size(), whole.Size()), whole.Size())
+			}
+		}
+	})
+	err := store.Backup(ctx, storeOptions(c, newLog(c.Log)), to)
+	stop()
+	looking.Wait()
+	return asExit(err)
 }
 
 // restoreAccept makes an old or moved copy the ledger again: a person has settled what it cannot know.

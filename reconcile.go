@@ -28,9 +28,7 @@ func reconcile(ctx context.Context, c config.Config, q cli.Reconcile) (cli.Recon
 	}
 	count, err := ledger.Reconcile(ctx, s, ledger.Reconciliation{
 		Provider: q.Provider, Lister: lister, From: q.Since, Until: q.Until, Now: time.Now, Wait: waitFor,
-		Progress: func(listed int64, at time.Time) {
-			q.Progress(fmt.Sprintf("%d messages listed, now at %s", listed, clockText(at)))
-		},
+		Progress: func(listed int64, _ time.Time) { q.Progress(listed, 0) },
 		Found: func(m ledger.Mismatch) {
 			one := cli.Mismatch{Kind: m.Kind, MessageIDs: m.MessageIDs, Recipient: m.Recipient, At: clockText(m.At), Detail: m.Detail}
 			if one.MessageIDs == nil {

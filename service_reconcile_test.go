@@ -18,7 +18,7 @@ import (
 // differences compares with the provider, and lists kinds and rows.
 func (p *place) differences(since time.Time) (cli.Reconciled, []string) {
 	p.t.Helper()
-	r, err := reconcile(context.Background(), p.load(), cli.Reconcile{Provider: "sms_main", Since: since, Until: time.Now(), Progress: func(string) {}})
+	r, err := reconcile(context.Background(), p.load(), cli.Reconcile{Provider: "sms_main", Since: since, Until: time.Now(), Progress: nobodyLooks})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestReconcile_ExitCodes(t *testing.T) {
 	defer there.Close()
 	p := newPlace(t, fake.Options{WellBehaved: true}, "channels:\n", "  texts: "+strings.Replace(smsTypes["vonage"], "URL", there.URL, 1)+"\nchannels:\n")
 	code := func(provider string) int {
-		got, err := reconcile(context.Background(), p.load(), cli.Reconcile{Provider: provider, Since: time.Now().Add(-time.Hour), Until: time.Now(), Progress: func(string) {}})
+		got, err := reconcile(context.Background(), p.load(), cli.Reconcile{Provider: provider, Since: time.Now().Add(-time.Hour), Until: time.Now(), Progress: nobodyLooks})
 		var exit *cli.ExitError
 		if !errors.As(err, &exit) || len(got.Found) > 0 {
 			t.Errorf("%s: %v, %+v", provider, err, got)

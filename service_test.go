@@ -140,7 +140,7 @@ func (r *running) stop() {
 // check demands that the ledger's history and its rows agree. The service may run.
 func (p *place) check() {
 	p.t.Helper()
-	d, err := check(context.Background(), p.load())
+	d, err := check(context.Background(), p.load(), nobodyLooks)
 	if err != nil || len(d.Found) > 0 {
 		p.t.Errorf("check: %v %+v", err, d.Found)
 	}

@@ -15,7 +15,7 @@ var arrows = map[string][]string{
 	".":         {"api", "cli", "config", "console", "ledger", "providers", "store"},
 	"api":       {"ledger"},
 	"bench":     {"bench"},
-	"cli":       {"api", "config", "demo", "terminal"},
+	"cli":       {"api", "cli", "config", "demo", "terminal"}, // its command writes pages
 	"config":    {"ledger", "providers", "store"},
 	"console":   {"ledger"},
 	"crash":     {},

@@ -39,12 +39,16 @@ type Streams struct {
 type Service struct {
 	Serve         func(ctx context.Context, c config.Config) error // returns when ctx is done and nothing is in flight
 	Init          func(ctx context.Context, c config.Config) error
-	Check         func(ctx context.Context, c config.Config) (Differences, error)
+	Check         func(ctx context.Context, c config.Config, done Done) (Differences, error)
+	Backup        func(ctx context.Context, c config.Config, to string, done Done) error
 	RestoreAccept func(ctx context.Context, c config.Config) error
 	Reconcile     func(ctx context.Context, c config.Config, q Reconcile) (Reconciled, error)
 	Version       string
 	Codes         []Codes // by the name of the type
 }
+
+// Done is told how much of a long work is done, of how much in all; 0: nobody knows. It may be called often.
+type Done func(done, all int64)
 
 // Codes are what a type of providers makes of its provider's own codes.
 type Codes struct {
@@ -118,6 +122,9 @@ func Run(ctx context.Context, args []string, env []string, streams Streams, svc 
 	return a.exit(root.ExecuteContext(ctx))
 }
 
+// Command is the tree of commands, for who writes pages of it; it can't be run.
+func Command() *cobra.Command { return (&app{colour: terminal.Auto}).root() }
+
 // root makes the tree of commands. Global flags are on the root, so that they may stand before the command too;
 // a command refuses those that it would not look at.
 func (a *app) root() *cobra.Command {
@@ -136,7 +143,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.json, "json", false, "print JSON")
 	f.Var(&a.colour, "color", "colours: auto (on a terminal, unless NO_COLOR is set), always or never")
 
-	onFiles := []*cobra.Command{a.initCommand(), a.serveCommand(), a.checkCommand(), a.configCommand(), a.restoreCommand(), a.reconcileCommand()}
+	onFiles := []*cobra.Command{a.initCommand(), a.serveCommand(), a.checkCommand(), a.backupCommand(), a.configCommand(), a.restoreCommand(), a.reconcileCommand()}
 	for _, c := range onFiles {
 		c.PreRunE = refuseFlags("is for commands that talk to a running service", "url", "key")
 	}
@@ -155,6 +162,7 @@ func (a *app) root() *cobra.Command {
 	trial := a.demoCommand()
 	trial.PreRunE = refuseFlags("is not for demo, which has its own configuration, ledger and key", "config", "database", "url", "key")
 	root.AddCommand(trial, a.versionCommand())
+	complete(root)
 	return root
 }
 

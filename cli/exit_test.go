@@ -118,7 +118,7 @@ func TestRun_ExitCodeOfHooks(t *testing.T) {
 		{&ExitError{ExitUsage, errors.New("address in use")}, ExitUsage},
 	} {
 		hook := func(context.Context, config.Config) error { return tc.err }
-		svc := Service{Serve: hook, Init: hook, RestoreAccept: hook, Check: func(context.Context, config.Config) (Differences, error) {
+		svc := Service{Serve: hook, Init: hook, RestoreAccept: hook, Check: func(context.Context, config.Config, Done) (Differences, error) {
 			return Differences{}, tc.err
 		}}
 		t.Chdir(t.TempDir())

@@ -87,7 +87,9 @@ func (a *app) checkCommand() *cobra.Command {
 		Short: "Derive every row from its history again and report differences",
 		Long:  "Derive every row from its history again and report differences. It may run beside the service.",
 		RunE: a.withConfig(func(cmd *cobra.Command, c config.Config) error {
-			d, err := a.service.Check(cmd.Context(), c)
+			done, end := a.progress("rows checked", false)
+			d, err := a.service.Check(cmd.Context(), c, done)
+			end()
 			if err != nil {
 				return err
 			}
@@ -122,6 +124,32 @@ func (a *app) showDifferences(d Differences) error {
 	}
 	_, err := fmt.Fprintf(a.streams.Out, "%s in %s\n", count(int64(len(d.Found)), "difference"), count(d.Rows, "row"))
 	return err
+}
+
+// backupCommand copies beside the service, which goes on.
+func (a *app) backupCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Write a copy of the ledger to a new file",
+		Long: "Write a whole, compact copy of the ledger to a new file. It may run beside the service.\n" +
+			"The copy is marked: wherever it is put in the ledger's place, nothing is sent from it before sendonce restore --accept,\n" +
+			"since it does not know what was sent after it was made.",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || args[0] == "" {
+				return usage("backup takes the path of the file to write, which must not be there yet")
+			}
+			return nil
+		},
+		RunE: a.withArgs(func(cmd *cobra.Command, c config.Config, args []string) error {
+			done, end := a.progress("copied", true)
+			err := a.service.Backup(cmd.Context(), c, args[0], done)
+			end()
+			if err != nil {
+				return exitNo(err)
+			}
+			return a.done(map[string]any{"backup": args[0]}, "wrote %s", args[0])
+		}),
+	}
 }
 
 // configCommand prints or checks. Its JSON form has faults only: the printed configuration is YAML, which can

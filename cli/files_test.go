@@ -13,7 +13,7 @@ func TestRun_Files(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var got config.Config
 	hook := func(_ context.Context, c config.Config) error { got = c; return nil }
-	svc := Service{Serve: hook, Init: hook, RestoreAccept: hook, Version: "1.2.3", Check: func(context.Context, config.Config) (Differences, error) {
+	svc := Service{Serve: hook, Init: hook, RestoreAccept: hook, Version: "1.2.3", Check: func(context.Context, config.Config, Done) (Differences, error) {
 		return Differences{Rows: 12, Found: []Difference{{id, "maybe_sent", "the mark is clear"}}}, nil
 	}}
 	if r := runWith(t, nil, svc, "", "serve", "--listen", "127.0.0.1:0", "--database", "x.db"); r.code != ExitDone || got.Listen != "127.0.0.1:0" || got.Database != "x.db" {

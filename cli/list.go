@@ -115,6 +115,11 @@ func (a *app) listCommand() *cobra.Command {
 func (a *app) list(cmd *cobra.Command, q url.Values, all bool) error {
 	rows := 0
 	w := waiting{now: time.Now()}
+	count, end := func(int64, int64) {}, func() {}
+	if all && !a.out().Live() { // else the rows themselves show how far it is
+		count, end = a.progress("rows", false)
+	}
+	defer func() { end() }()
 	for {
 		var page api.List
 		shown, err := a.fetch(cmd.Context(), call{method: http.MethodGet, path: path("notifications"), query: q}, &page)
@@ -131,6 +136,7 @@ func (a *app) list(cmd *cobra.Command, q url.Values, all bool) error {
 			}
 		}
 		rows += len(page.Notifications)
+		count(int64(rows), 0)
 		if page.NextCursor == nil {
 			break
 		}
@@ -143,6 +149,7 @@ func (a *app) list(cmd *cobra.Command, q url.Values, all bool) error {
 			break
 		}
 	}
+	end()
 	switch {
 	case rows == 0:
 		a.hint("No notification matches.")

@@ -15,7 +15,7 @@ type Reconcile struct {
 	Provider string
 	Since    time.Time
 	Until    time.Time // not any more
-	Progress func(text string)
+	Progress Done
 }
 
 // Reconciled is what came of it.
@@ -76,8 +76,10 @@ func (a *app) reconcileCommand() *cobra.Command {
 			if !q.Since.Before(q.Until) || q.Until.After(now.Add(time.Minute)) {
 				return usage("--since must be before --until, and --until not in the future")
 			}
-			q.Progress = func(text string) { a.hint("%s", text) }
+			done, end := a.progress("messages listed", false)
+			q.Progress = done
 			r, err := a.service.Reconcile(cmd.Context(), c, q)
+			end()
 			if err != nil {
 				return exitNo(err)
 			}

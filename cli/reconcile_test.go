@@ -14,7 +14,7 @@ import (
 func reconciling(got *Reconcile, out Reconciled, err error) Service {
 	return Service{Reconcile: func(_ context.Context, _ config.Config, q Reconcile) (Reconciled, error) {
 		*got = q
-		q.Progress("1000 messages listed")
+		q.Progress(1000, 0)
 		return out, err
 	}}
 }
@@ -32,7 +32,7 @@ KIND          AT                       ROW                                   MES
 unknown_here  2026-11-30 09:00:00 UTC  -                                     SM1          +14155550142  no row has this message (delivered)
 twice_there   2026-11-30 09:01:00 UTC  `+id+`  SM2 SM3      +14155550143  the provider has 2 messages of this row
 2 differences: 12 messages there, 11 attempts here, 1 row not yet to be expected
-`, "1000 messages listed")
+`)
 	if asked.Provider != "twilio_main" || time.Since(asked.Until) > time.Minute || (asked.Until.Sub(asked.Since)-24*time.Hour).Abs() > time.Minute {
 		t.Errorf("asked %+v", asked)
 	}

@@ -54,6 +54,27 @@ func (a *app) flushPage(t *table, head bool) error {
 	return nil
 }
 
+// progress shows how far a long work is, where somebody looks at Err. end takes it away; it may be called twice.
+func (a *app) progress(what string, bytes bool) (done Done, end func()) {
+	s := a.errs()
+	if !s.Live() {
+		return func(int64, int64) {}, func() {}
+	}
+	var bar *terminal.Progress
+	done = func(n, all int64) {
+		if bar == nil {
+			bar = s.Progress(what, all, bytes)
+		}
+		bar.Set(n)
+	}
+	return done, func() {
+		if bar != nil {
+			bar.End()
+			bar = nil
+		}
+	}
+}
+
 // out is where answers go.
 func (a *app) out() *terminal.Screen { return terminal.Open(a.streams.Out, a.colour, a.lookUp) }
 
