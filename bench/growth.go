@@ -97,13 +97,20 @@ func (r growthReport) write(w io.Writer) {
 		rows = append(rows, append(row, count(g.BytesEach), count(g.Ready), number(g.Checked, "%.0f"), number(g.Idle, "%.1f"), number(g.Peak, "%.1f")))
 	}
 	writeTable(w, rows)
-	writeErrors(w, r.Sizes)
+	writeNotes(w, r.Sizes)
 	fmt.Fprintln(w)
 	writeTargets(w, r.Targets)
 }
 
-// writeErrors names the first error of each cell that had one.
-func writeErrors(w io.Writer, sizes []grown) {
+// writeNotes says what spoils a table: work of others, and the first error of each cell that had one.
+func writeNotes(w io.Writer, sizes []grown) {
+	others := 0.0
+	for _, g := range sizes {
+		for _, r := range g.Results {
+			others = max(others, r.Others)
+		}
+	}
+	writeOthers(w, others)
 	for _, g := range sizes {
 		for _, r := range g.Results {
 			if r.Errors > 0 {

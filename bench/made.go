@@ -91,7 +91,7 @@ func (b *bench) ledgerOf(ctx context.Context, s size) (m made, err error) {
 	}
 	progress("make a ledger of %s rows", s)
 	start := time.Now()
-	if m.from, err = fill.Ledger(ctx, in.database, s.rows); err != nil {
+	if m.from, err = fill.Ledger(ctx, in.database, s.rows, s.erased); err != nil {
 		return m, fmt.Errorf("make a ledger of %s rows: %w", s, err)
 	}
 	m.path = name + strconv.FormatInt(m.from, 10) + ".db"

@@ -3,8 +3,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -40,6 +42,7 @@ func plot(r growthReport) string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 420" role="img" aria-label="Cost of a request against the rows of the ledger">`+"\n%s", plotStyle)
 	fmt.Fprintf(&b, `<text x="%g" y="24">Cost of a request in µs (one over the rate) against rows in the ledger · %s</text>`+"\n", plotLeft-48, r.Machine.Date)
 	p.axes(&b)
+	var names []label
 	for i, cell := range plotted {
 		full, erased := costs(r.Sizes, cell)
 		if len(full) == 0 {
@@ -61,7 +64,11 @@ func plot(r growthReport) string {
 			end = l.at(plotTo)
 			fmt.Fprintf(&b, `<line class="fit" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, p.x(last), p.y(l.at(last)), p.x(plotTo), p.y(end))
 		}
-		fmt.Fprintf(&b, `<text class="name" x="%g" y="%.1f">%s</text></g>`+"\n", plotRight+8, p.y(end)+4, cell)
+		b.WriteString("</g>\n")
+		names = append(names, label{i, cell, p.y(end) + 4})
+	}
+	for _, n := range apart(names) {
+		fmt.Fprintf(&b, `<text class="name c%d" x="%g" y="%.1f">%s</text>`+"\n", n.colour, plotRight+8, n.y, n.text)
 	}
 	fmt.Fprintf(&b, `<text x="%g" y="408">● full rows, ○ erased rows, - - fitted (base + slope × log rows), not measured</text>`+"\n</svg>\n", plotLeft-48)
 	return b.String()
@@ -106,4 +113,20 @@ func (s scale) axes(b *strings.Builder) {
 			s.x(rows), plotBottom, s.x(rows), plotBottom+5, s.x(rows), plotBottom+20, size{rows: int64(rows)})
 	}
 	fmt.Fprintf(b, `<line class="axis" x1="%g" y1="%g" x2="%g" y2="%g"/>`+"\n", plotLeft, plotBottom, plotRight, plotBottom)
+}
+
+// label is a name at the end of a line.
+type label struct {
+	colour int
+	text   string
+	y      float64
+}
+
+// apart moves labels down until none stands on another.
+func apart(all []label) []label {
+	slices.SortFunc(all, func(a, b label) int { return cmp.Compare(a.y, b.y) })
+	for i := 1; i < len(all); i++ {
+		all[i].y = max(all[i].y, all[i-1].y+15)
+	}
+	return all
 }

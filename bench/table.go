@@ -20,9 +20,7 @@ func (s summary) write(w io.Writer) {
 	}
 	writeTable(w, rows)
 	fmt.Fprintf(w, "\nResident memory of the service: %.1f MiB idle, at most %.1f MiB under load (%s).\n", s.Idle, s.Peak, s.PeakCell)
-	if s.Others > 0.05 {
-		fmt.Fprintf(w, "Other processes had up to %.0f %% of the machine during a measurement: repeat this when it is quiet.\n", 100*s.Others)
-	}
+	writeOthers(w, s.Others)
 	if s.LeftOut != "" {
 		fmt.Fprintf(w, "Left out: %s\n", s.LeftOut)
 	}
@@ -33,6 +31,13 @@ func (s summary) write(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	writeTargets(w, s.Targets)
+}
+
+// writeOthers says so when somebody else was at work.
+func writeOthers(w io.Writer, share float64) {
+	if share > 0.05 {
+		fmt.Fprintf(w, "\nOther processes had up to %.0f %% of the machine during a measurement: repeat this when it is quiet.\n", 100*share)
+	}
 }
 
 // writeTargets prints what was promised and what was seen.

@@ -1,5 +1,7 @@
 package fill
 
+import "encoding/hex"
+
 // column is one column and where its value comes from: an int64, a string (TEXT) or a []byte (BLOB).
 type column struct {
 	name  string
@@ -21,7 +23,7 @@ var full = []table{
 		{"seq", func(r *row) any { return r.n }},
 		{"id", func(r *row) any { return r.id[:] }},
 		{"source", always("")},
-		{"dedupe_key", func(r *row) any { return string(r.key) }},
+		{"dedupe_key", keyColumn},
 		{"recipe", always("event")},
 		{"source_in_key", always(int64(0))},
 		{"event_id", func(r *row) any { return string(r.event) }},
@@ -63,8 +65,47 @@ var full = []table{
 	}},
 }
 
+// erased is what is left of the same notification once it was erased.
+var erased = []table{
+	{"erased", []column{
+		{"seq", func(r *row) any { return r.n }},
+		{"id", func(r *row) any { return r.id[:] }},
+		{"source", always("")},
+		{"dedupe_key", keyColumn},
+		{"recipe", always("event")},
+		{"channel", always("sms")},
+		{"state", always("sent")},
+		{"maybe_sent", always(int64(0))},
+		{"attempt_count", always(int64(1))},
+		{"version", always(int64(4))},
+		{"duplicate_count", always(int64(0))},
+		{"claimed_at", func(r *row) any { return r.claimed }},
+		{"confirmed_at", func(r *row) any { return r.sent }},
+		{"updated_at", func(r *row) any { return r.sent }},
+		{"erased_at", func(r *row) any { return r.sent + 1 }},
+	}},
+}
+
+// keyColumn is the dedupe key as the schema keeps it: as text, or as the bytes that its hex digits stand for.
+func keyColumn(r *row) any {
+	if !r.binaryKey {
+		return string(r.key)
+	}
+	b, err := hex.DecodeString(string(r.key))
+	if err != nil {
+		panic("the key is hex: appendKey made it")
+	}
+	return b
+}
+
 // Provider is the name of the provider that every row was sent by.
 const Provider = "infrai_main"
 
-// totals brings the counted row in line: $1 rows, the newest time $2.
-const totals = "UPDATE counts SET sent = sent + $1, newest_at = max(newest_at, $2) WHERE one = 1"
+// Statements that bring the counted row in line: $1 rows, the newest time $2.
+const (
+	countFull   = "UPDATE counts SET sent = sent + $1, newest_at = max(newest_at, $2) WHERE one = 1"
+	countErased = "UPDATE counts SET erased = erased + $1 WHERE one = 1"
+)
+
+// isBinary asks whether keys are kept as bytes: then their column has no type of its own.
+const isBinary = "SELECT type <> 'TEXT' FROM pragma_table_info('notifications') WHERE name = 'dedupe_key'"

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // Version changes with what the rows look like, so that nobody takes an older file for a new one.
@@ -23,9 +24,10 @@ const grown = 0.75
 // cacheKiB holds the indexes while they are grown.
 const cacheKiB = 3 << 20
 
-// Ledger writes rows 1 to n into the ledger at path, which has just been created and which nobody has open. It returns when
-// the first row was claimed, in Unix milliseconds. A run that ends early leaves a file that is good for nothing.
-func Ledger(ctx context.Context, path string, n int64) (from int64, err error) {
+// Ledger writes rows 1 to n into the ledger at path, which has just been created and which nobody has open; with old, all but
+// the newest one are erased already. It returns when the first row was claimed, in Unix milliseconds. A run that ends early
+// leaves a file that is good for nothing.
+func Ledger(ctx context.Context, path string, n int64, old bool) (from int64, err error) {
 	from = time.Now().UnixMilli() - n*Spacing.Milliseconds()
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	if err != nil {
@@ -49,8 +51,15 @@ func Ledger(ctx context.Context, path string, n int64) (from int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	before := int64(float64(n) * grown)
-	if err := w.write(1, before, from); err != nil {
+	most, last := w, n
+	if old {
+		if most, err = newWriter(conn, erased); err != nil {
+			return 0, err
+		}
+		last = n - 1
+	}
+	before := int64(float64(last) * grown)
+	if err := most.write(1, before, from); err != nil {
 		return 0, err
 	}
 	for _, query := range indexes {
@@ -58,15 +67,27 @@ func Ledger(ctx context.Context, path string, n int64) (from int64, err error) {
 			return 0, err
 		}
 	}
-	if err := w.write(before+1, n, from); err != nil {
+	if err := most.write(before+1, last, from); err != nil {
 		return 0, err
 	}
-	for _, query := range append(triggers, w.totals(n), "COMMIT") {
+	if err := w.write(last+1, n, from); err != nil {
+		return 0, err
+	}
+	ending := append(triggers, counting(countFull, n, w.row.sent))
+	if old {
+		ending = append(triggers, counting(countFull, 1, w.row.sent), counting(countErased, last, 0))
+	}
+	for _, query := range append(ending, "COMMIT") {
 		if err := run(conn, query); err != nil {
 			return 0, err
 		}
 	}
 	return from, sync(path)
+}
+
+// counting fills in a statement of the counts.
+func counting(query string, rows, newest int64) string {
+	return strings.NewReplacer("$1", strconv.FormatInt(rows, 10), "$2", strconv.FormatInt(newest, 10)).Replace(query)
 }
 
 // takeAway drops indexes and triggers and returns the statements that make them.
@@ -126,7 +147,11 @@ type writer struct {
 }
 
 func newWriter(conn *sqlite.Conn, tables []table) (*writer, error) {
-	w := &writer{tables: tables}
+	binary, err := sqlitex.ResultBool(conn.Prep(isBinary))
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{tables: tables, row: row{binaryKey: binary}}
 	for _, t := range tables {
 		var names, places []string
 		for i, c := range t.columns {
@@ -166,11 +191,6 @@ func (w *writer) write(first, last, from int64) error {
 		}
 	}
 	return nil
-}
-
-// totals is the statement that counts the rows; the last one was written last.
-func (w *writer) totals(n int64) string {
-	return strings.NewReplacer("$1", strconv.FormatInt(n, 10), "$2", strconv.FormatInt(w.row.sent, 10)).Replace(totals)
 }
 
 func sync(path string) error {

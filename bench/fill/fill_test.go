@@ -1,7 +1,6 @@
 package fill
 
 import (
-	"context"
 	"encoding/json"
 	"log/slog"
 	"os"
@@ -13,7 +12,7 @@ import (
 )
 
 // made returns the path of a ledger with n rows, and when its first row was claimed.
-func made(t *testing.T, n int64) (path string, from int64) {
+func made(t *testing.T, n int64, old bool) (path string, from int64) {
 	t.Helper()
 	schema, err := os.ReadFile("../../schema.sql")
 	if err != nil {
@@ -23,7 +22,7 @@ func made(t *testing.T, n int64) (path string, from int64) {
 	if err := store.Create(store.Options{Path: path, Schema: string(schema), Log: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
-	if from, err = Ledger(t.Context(), path, n); err != nil {
+	if from, err = Ledger(t.Context(), path, n, old); err != nil {
 		t.Fatal(err)
 	}
 	return path, from
@@ -46,8 +45,12 @@ func opened(t *testing.T, path string) *store.Store {
 // The product itself says whether a made ledger is one: it opens, nothing counts as restored, and every row follows from its history.
 func TestLedger_TheProductFindsNothingWrong(t *testing.T) {
 	const n = 3000
-	path, _ := made(t, n)
-	s := opened(t, path)
+	path, _ := made(t, n, false)
+	wholeAndCounted(t, opened(t, path), n)
+}
+
+func wholeAndCounted(t *testing.T, s *store.Store, n int64) {
+	t.Helper()
 	if c := s.Condition(); c.Restored || c.Err != nil {
 		t.Fatalf("condition %+v", c)
 	}
@@ -55,7 +58,7 @@ func TestLedger_TheProductFindsNothingWrong(t *testing.T) {
 	if rows != n || err != nil {
 		t.Fatalf("%d rows, %v", rows, err)
 	}
-	stats, err := s.Stats(context.Background())
+	stats, err := s.Stats(t.Context())
 	if err != nil || stats.Notifications != n {
 		t.Fatalf("the counts say %d rows, %v", stats.Notifications, err)
 	}
@@ -63,7 +66,7 @@ func TestLedger_TheProductFindsNothingWrong(t *testing.T) {
 
 // A load claims made events again and reads them by id: both must lead to the row.
 func TestLedger_EventAndIDOfARowLeadToIt(t *testing.T) {
-	path, from := made(t, 50)
+	path, from := made(t, 50, false)
 	s := opened(t, path)
 	for _, n := range []int64{1, 37, 38, 50} { // 37 went in before the indexes were built
 		var c struct {
@@ -92,8 +95,8 @@ func TestLedger_EventAndIDOfARowLeadToIt(t *testing.T) {
 
 // Indexes and triggers are taken away for the filling: all of them must stand again.
 func TestLedger_SchemaIsAsItWas(t *testing.T) {
-	path, _ := made(t, 10)
-	empty, _ := made(t, 1)
+	path, _ := made(t, 10, false)
+	empty, _ := made(t, 1, false)
 	if got, want := schemaOf(t, path), schemaOf(t, empty); got != want || len(got) < 1000 {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

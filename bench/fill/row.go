@@ -17,6 +17,7 @@ type row struct {
 	hash                           []byte // of recipient and message
 	messageID, answer              []byte
 	claimed, sent                  int64 // Unix milliseconds
+	binaryKey                      bool  // how the schema keeps keys
 }
 
 // ID is the id of row n of a ledger whose first row was claimed at from (Unix milliseconds): a UUIDv7.
