@@ -202,7 +202,14 @@ func apiSettings(c config.Config) api.Settings {
 
 // consoleSettings gives the console the API's keys.
 func consoleSettings(a api.Settings) console.Settings {
-	s := console.Settings{PublicURL: a.PublicURL, Version: a.Version}
+	s := console.Settings{PublicURL: a.PublicURL, Version: a.Version, Codes: map[string]console.Codes{}}
+	for _, table := range codes() {
+		var list []console.Code
+		for _, c := range table.Codes {
+			list = append(list, console.Code{Code: c.Code, Outcome: c.Outcome, Does: c.Does, Means: c.Means})
+		}
+		s.Codes[table.Type] = console.Codes{Source: table.Source, Codes: list}
+	}
 	if len(a.Keys) == 0 {
 		return s
 	}

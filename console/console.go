@@ -27,6 +27,12 @@ type Ledger interface {
 	Watch(ctx context.Context, source *string) *ledger.Watcher
 	Keys(ctx context.Context, e ledger.Event) ([]ledger.KeyPreview, error)
 	Providers() []ledger.ProviderStatus
+	ProviderViews(ctx context.Context) ([]ledger.ProviderView, error)
+	Pause(ctx context.Context, provider, actor, reason string) (ledger.ProviderStatus, error)
+	Resume(ctx context.Context, provider, actor string) (ledger.ProviderStatus, error)
+	History(provider string) ledger.History
+	Saved() ledger.Saved
+	Mailbox() ([]ledger.Printed, bool)
 	Stats(ctx context.Context) (ledger.Stats, error)
 }
 
@@ -35,6 +41,7 @@ type Settings struct {
 	Login     func(key string) (Identity, bool) // who has an API key; nil: there are no keys, and everybody on this machine may do everything
 	PublicURL string                            // its origin counts as our own; with https, cookies are for https only
 	Version   string
+	Codes     map[string]Codes // code tables by type of provider
 }
 
 // Console is the pages over one ledger.

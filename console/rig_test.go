@@ -69,6 +69,12 @@ func (l *logBook) text() string {
 // newRig starts a ledger and its loop, with keys.
 func newRig(t testing.TB, set ...func(*Settings)) *rig {
 	t.Helper()
+	return newRigWith(t, func(*ledger.ProviderSettings) {}, set...)
+}
+
+// newRigWith is newRig with other settings of its providers.
+func newRigWith(t testing.TB, outlet func(*ledger.ProviderSettings), set ...func(*Settings)) *rig {
+	t.Helper()
 	r := &rig{t: t, log: &logBook{}}
 	schema, err := os.ReadFile("../schema.sql")
 	if err != nil {
@@ -83,7 +89,11 @@ func newRig(t testing.TB, set ...func(*Settings)) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.ledger = ledger.New(disk, []ledger.ProviderSettings{outletOf(t, "taken", false), outletOf(t, "lost", true)}, rulesOf(), log)
+	outlets := []ledger.ProviderSettings{outletOf(t, "taken", false), outletOf(t, "lost", true)}
+	for i := range outlets {
+		outlet(&outlets[i])
+	}
+	r.ledger = ledger.New(disk, outlets, rulesOf(), log)
 	if _, err := r.ledger.Recover(context.Background()); err != nil {
 		t.Fatal(err)
 	}

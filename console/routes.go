@@ -34,7 +34,9 @@ func (c *Console) routes() []route {
 		{post, "/login", anybody, "", c.login},
 		{post, "/logout", anyKey, "", c.logout},
 
-		{get, "/{$}", anyKey, "", c.home},
+		{get, "/{$}", anyKey, "Overview", c.overview},
+		{get, "/history", anyKey | wholeLedger, "", c.history},
+		{get, "/live/overview", anyKey | wholeLedger, "", c.liveOverview},
 		{get, "/notifications", anyKey, "Notifications", c.notifications},
 		{get, "/notifications/export", anyKey, "", c.export},
 		{get, "/notifications/{id}", anyKey, "", c.notification},
@@ -46,10 +48,14 @@ func (c *Console) routes() []route {
 		{post, "/waiting/count", operator, "", c.bulkCount},
 		{post, "/waiting/settle", operator, "", c.bulkSettle},
 		{get, "/live/waiting", anyKey, "", c.liveWaiting},
+		{get, "/providers", anyKey | wholeLedger, "Providers", c.providers},
+		{get, "/live/providers", anyKey | wholeLedger, "", c.liveProviders},
+		{post, "/providers/{name}/pause", operator | wholeLedger, "", c.pause},
+		{post, "/providers/{name}/resume", operator | wholeLedger, "", c.resume},
+		{get, "/mailbox", operator | wholeLedger, "Mailbox", c.mailbox},
+		{get, "/mailbox/mail", operator | wholeLedger, "", c.mail},
+		{get, "/live/mailbox", operator | wholeLedger, "", c.liveMailbox},
 		{get, "/", anyKey, "", func(*visit) error { return errNoPage }},
 		{get, "", anybody, "", func(v *visit) error { return v.redirect("/") }},
 	}
 }
-
-// home leads to the first page.
-func (c *Console) home(v *visit) error { return v.redirect("/notifications") }

@@ -35,6 +35,9 @@ func (c *Console) readTemplates() templates {
 		"asText":   func(b []byte) string { return string(b) },
 		"zero":     zero,
 		"mask":     func(n ledger.Notification) string { return mask(&n) },
+		"count":    count,
+		"short":    short,
+		"able":     able,
 		"licences": func() string { return addressOf(c.files)("licences.txt") },
 	})
 	base = template.Must(base.ParseFS(templateFiles, "templates/layout.html", "templates/parts.html"))

@@ -150,5 +150,7 @@ var told = map[string]string{
 	string(ledger.CauseHold):    "Held: it waits until somebody lets it go.",
 	string(ledger.CauseUnhold):  "Let go: it will be sent.",
 	string(ledger.CauseCancel):  "Cancelled: it will not be sent.",
+	"pause":                     "Paused: nothing more goes to this provider until somebody resumes it.",
+	"resume":                    "Resumed: messages pass.",
 	string(ledger.CauseResend):  "Sent again, as a notification of its own: this one.",
 }

@@ -74,3 +74,14 @@ func (l *Ledger) report(o *outlet, r Result, probe bool) {
 		o.poke()
 	}
 }
+
+// ValidReason says what is wrong with a person's words for a pause: an *InvalidError.
+func ValidReason(reason string) error {
+	if faults := checkText("reason", reason, MaxReason); len(faults) > 0 {
+		return &InvalidError{Fields: faults}
+	}
+	if reason == "" {
+		return Invalid("reason", "say why; it is shown to all who ask why nothing is sent")
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"sendonce/ledger"
+)
+
+// mailboxPage is how many messages stand on one page.
+const mailboxPage = 40
+
+// mailPolicy is what a mail in its frame may do: show its own styles and the pictures that it carries itself. It is a document
+// without an origin: no script, no form, no window, no request.
+const mailPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
+
+// mailboxData is what providers that let nothing leave have "sent".
+type mailboxData struct {
+	Is       bool // there is such a provider
+	Channels []string
+	Channel  string
+	Threads  []thread
+	Kept     int
+	From, To int    // of the messages that are shown, from 1
+	Newer    string // addresses; "": none
+	Older    string
+	Mark     string
+}
+
+// thread is what stands on one screen: the texts or pushes to one recipient, the oldest first, or one mail or webhook.
+type thread struct {
+	Channel   ledger.Channel
+	Recipient string
+	Messages  []letter
+}
+
+// letter is one message as its channel shows it. What its channel has not is empty.
+type letter struct {
+	ledger.Printed
+	Text     string // sms; the plain part of a mail
+	From     string
+	Name     string // of the sender of a mail
+	ReplyTo  string
+	Subject  string
+	Frame    string // address of the mail's HTML
+	Title    string // push
+	Body     string
+	JSON     string // what a webhook gets, what a push carries beside its text, or whatever has no other form
+	Template string // id of the template that the provider would fill
+}
+
+// mailbox shows what did not leave.
+func (c *Console) mailbox(v *visit) error {
+	list, is := c.ledger.Mailbox()
+	data := mailboxData{Is: is, Channel: v.r.URL.Query().Get("channel"), Mark: markOfMail(list)}
+	for _, ch := range ledger.Channels {
+		data.Channels = append(data.Channels, string(ch))
+	}
+	if data.Channel != "" {
+		list = slices.DeleteFunc(list, func(p ledger.Printed) bool { return string(p.Channel) != data.Channel })
+	}
+	data.Kept = len(list)
+	skip, err := strconv.Atoi(v.r.URL.Query().Get("skip"))
+	if err != nil || skip < 0 || skip > len(list) {
+		skip = 0
+	}
+	page := list[skip:min(len(list), skip+mailboxPage)]
+	data.From, data.To = skip+1, skip+len(page)
+	if skip > 0 {
+		data.Newer = mailboxAddress(data.Channel, max(0, skip-mailboxPage))
+	}
+	if data.To < data.Kept {
+		data.Older = mailboxAddress(data.Channel, data.To)
+	}
+	data.Threads = threads(page)
+	return v.render(http.StatusOK, "mailbox", "Mailbox", data)
+}
+
+func mailboxAddress(channel string, skip int) string {
+	q := url.Values{}
+	if channel != "" {
+		q.Set("channel", channel)
+	}
+	if skip > 0 {
+		q.Set("skip", strconv.Itoa(skip))
+	}
+	return Path + "/mailbox?" + q.Encode()
+}
+
+// markOfMail names what the mailbox holds.
+func markOfMail(list []ledger.Printed) string {
+	if len(list) == 0 {
+		return markOf()
+	}
+	return markOf(len(list), list[0].Provider, list[0].MessageID, list[0].At.Format(time.RFC3339Nano))
+}
+
+// liveMailbox tells when there is another message.
+func (c *Console) liveMailbox(v *visit) error {
+	return v.stream(func(context.Context) (string, error) {
+		list, _ := c.ledger.Mailbox()
+		return markOfMail(list), nil
+	})
+}
+
+// threads puts messages, the newest first, on screens.
+func threads(list []ledger.Printed) []thread {
+	var out []thread
+	for _, p := range list {
+		at := -1
+		if p.Channel == ledger.SMS || p.Channel == ledger.Push {
+			at = slices.IndexFunc(out, func(t thread) bool { return t.Channel == p.Channel && t.Recipient == p.Recipient })
+		}
+		if at < 0 {
+			out, at = append(out, thread{Channel: p.Channel, Recipient: p.Recipient}), len(out)
+		}
+		out[at].Messages = append(out[at].Messages, letterOf(p))
+	}
+	for _, t := range out {
+		slices.Reverse(t.Messages)
+	}
+	return out
+}
+
+// content is a message of any channel.
+type content struct {
+	Text     string          `json:"text"`
+	From     string          `json:"from"`
+	FromName string          `json:"from_name"`
+	ReplyTo  string          `json:"reply_to"`
+	Subject  string          `json:"subject"`
+	HTML     string          `json:"html"`
+	Title    string          `json:"title"`
+	Body     string          `json:"body"`
+	Data     json.RawMessage `json:"data"`
+	Template *struct {
+		ID string `json:"id"`
+	} `json:"template"`
+}
+
+// letterOf reads a message. The claim has checked it; what cannot be read all the same is shown as it is.
+func letterOf(p ledger.Printed) letter {
+	l := letter{Printed: p}
+	var m content
+	if json.Unmarshal(p.Message, &m) != nil || m.Template != nil {
+		if m.Template != nil {
+			l.Template = m.Template.ID
+		}
+		l.JSON = indented(p.Message)
+		return l
+	}
+	l.Text, l.From, l.Name, l.ReplyTo, l.Subject, l.Title, l.Body = m.Text, m.From, m.FromName, m.ReplyTo, m.Subject, m.Title, m.Body
+	if len(m.Data) > 0 {
+		l.JSON = indented(m.Data)
+	}
+	if m.HTML != "" {
+		l.Frame = Path + "/mailbox/mail?" + url.Values{"provider": {p.Provider}, "message": {p.MessageID}}.Encode()
+	}
+	return l
+}
+
+// indented is JSON for people, digit for digit.
+func indented(b []byte) string {
+	var out bytes.Buffer
+	if json.Indent(&out, b, "", "  ") != nil {
+		return string(b)
+	}
+	return out.String()
+}
+
+// mail serves the HTML of a mail, for its frame.
+func (c *Console) mail(v *visit) error {
+	q := v.r.URL.Query()
+	list, _ := c.ledger.Mailbox()
+	i := slices.IndexFunc(list, func(p ledger.Printed) bool {
+		return p.Provider == q.Get("provider") && p.MessageID == q.Get("message") && p.Channel == ledger.Email
+	})
+	var m content
+	if i < 0 || json.Unmarshal(list[i].Message, &m) != nil || m.HTML == "" {
+		return errNoPage
+	}
+	h := v.w.Header()
+	h.Set("Content-Security-Policy", mailPolicy)
+	h.Del("X-Frame-Options")            // the policy says who may frame it
+	h.Del("Cross-Origin-Opener-Policy") // a sandboxed document with it is not shown at all
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(len(m.HTML)))
+	v.w.WriteHeader(http.StatusOK)
+	_, err := v.w.Write([]byte(m.HTML))
+	return gone(err)
+}

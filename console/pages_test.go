@@ -1,0 +1,238 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"sendonce/ledger"
+	"sendonce/providers"
+)
+
+func TestOverview_SaysHowThingsStand(t *testing.T) {
+	r := newRig(t)
+	for range 3 {
+		r.claim(ledger.Event{EventID: "evt_1"})
+	}
+	r.claim(ledger.Event{EventID: "evt_2", Provider: "lost"})
+	if err := r.ledger.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	v := r.as("reader")
+	w := v.get("/")
+	if w.Code != http.StatusOK {
+		t.Fatalf("%d: %s", w.Code, w.Body)
+	}
+	has(t, w, `<a href="/console/notifications?state=ambiguous">1</a>`, `<a href="/console/notifications?state=sent">1</a>`, "in the last hour, 2 in the last day, 2 since the ledger began",
+		`href="/console/providers#lost"`, "1 accepted, 2 repeats suppressed, 1 ambiguous, 0 deferred, 0 rejected", "Give providers a <code>price</code>")
+
+	var plots map[string]map[string][]int64
+	w = v.get("/history")
+	if err := json.Unmarshal(w.Body.Bytes(), &plots); err != nil || w.Header().Get("Content-Type") != "application/json" {
+		t.Fatalf("%v: %s", err, w.Body)
+	}
+	for name, spans := range map[string]int{"hour": 60, "day": 96} {
+		p := plots[name]
+		last := func(kind string) int64 { return p[kind][spans-1] + p[kind][spans-2] } // the minute may have changed
+		if len(p["at"]) != spans || last("accepted") != 1 || last("suppressed") != 2 || last("ambiguous") != 1 || last("rejected") != 0 || last("deferred") != 0 {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+func TestOverview_SaysWhatRepeatsWouldHaveCost(t *testing.T) {
+	price, err := ledger.ParsePrice("0.0079 USD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRigWith(t, func(p *ledger.ProviderSettings) { p.Price = price })
+	for range 4 {
+		r.claim(ledger.Event{EventID: "evt_1"})
+	}
+	has(t, r.as("reader").get("/"), "0.0237 USD", "would 3 suppressed repeats have cost")
+	has(t, r.as("reader").get("/providers"), "3 repeats, which would have cost 0.0237 USD", "0.0079 USD a message")
+}
+
+// A key that is bound to a source sees nothing that belongs to all of them.
+func TestPages_RolesAreHeld(t *testing.T) {
+	r := newRig(t)
+	visitors := map[string]*visitor{}
+	for name := range identities {
+		visitors[name] = r.as(name)
+	}
+	for _, a := range []struct {
+		method, path string
+		codes        map[string]int
+	}{
+		{"GET", "/", map[string]int{"reader": 200, "operator": 200, "shop": 303}},
+		{"GET", "/history", map[string]int{"reader": 200, "operator": 200, "shop": 403}},
+		{"GET", "/live/overview", map[string]int{"shop": 403}},
+		{"GET", "/providers", map[string]int{"reader": 200, "sender": 200, "operator": 200, "shop": 403}},
+		{"GET", "/live/providers", map[string]int{"shop": 403}},
+		{"POST", "/providers/taken/pause", map[string]int{"reader": 403, "sender": 403, "shop": 403, "operator": 303}},
+		{"POST", "/providers/taken/resume", map[string]int{"reader": 403, "sender": 403, "shop": 403, "operator": 303}},
+		{"POST", "/providers/nobody/pause", map[string]int{"operator": 404}},
+		{"POST", "/providers/nobody/resume", map[string]int{"operator": 404}},
+		{"GET", "/mailbox", map[string]int{"reader": 403, "sender": 403, "shop": 403, "operator": 200}},
+		{"GET", "/mailbox/mail?provider=taken&message=x", map[string]int{"reader": 403, "operator": 404}},
+		{"GET", "/live/mailbox", map[string]int{"reader": 403, "shop": 403}},
+	} {
+		for name, code := range a.codes {
+			w := visitors[name].do(a.method, a.path, url.Values{"reason": {"test"}}.Encode())
+			if w.Code != code {
+				t.Errorf("%s %s as %s: %d, want %d", a.method, a.path, name, w.Code, code)
+			}
+		}
+		if w := r.as("").do(a.method, a.path, ""); w.Code == http.StatusOK {
+			t.Errorf("%s %s without login: %d", a.method, a.path, w.Code)
+		}
+	}
+}
+
+func TestProviders_PauseAndResume(t *testing.T) {
+	r := newRig(t, func(s *Settings) {
+		s.Codes = map[string]Codes{"log": {Source: "its own page", Codes: []Code{{Code: "refused", Outcome: "rejected", Does: "rejected", Means: "told to refuse"}}}}
+	})
+	v := r.as("operator")
+	has(t, v.get("/providers"), "told to refuse", "its own page", "Messages pass.")
+	for name, reason := range map[string]string{"none": "", "blank": "  ", "too long": strings.Repeat("x", 501), "control": "a\x07b"} {
+		w := v.post("/providers/taken/pause", url.Values{"reason": {reason}})
+		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "Pause taken, because") {
+			t.Errorf("reason %s: %d", name, w.Code)
+		}
+	}
+	w := v.post("/providers/taken/pause", url.Values{"reason": {hostile}})
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/console/providers?told=pause" {
+		t.Fatalf("%d %v", w.Code, w.Header())
+	}
+	w = v.get("/providers?told=pause")
+	has(t, w, "Paused: nothing more goes", `<span class="badge paused">paused</span>`, "by <bdi>operator</bdi>", "&lt;img src=x onerror=alert(1)&gt;", "until somebody resumes it", `action="/console/providers/taken/resume"`)
+	hasNot(t, w, "<img src=x", `action="/console/providers/taken/pause"`)
+	hasNot(t, r.as("reader").get("/providers"), "<form method=\"post\" action=\"/console/providers")
+	if g := gateOf(r, "taken"); g.State != "paused" || g.By != "operator" || g.Reason != hostile {
+		t.Errorf("%+v", g)
+	}
+	if w := v.post("/providers/taken/resume", nil); w.Code != http.StatusSeeOther {
+		t.Fatalf("%d", w.Code)
+	}
+	if g := gateOf(r, "taken"); g.State != "open" {
+		t.Errorf("%+v", g)
+	}
+}
+
+const hostile = "<img src=x onerror=alert(1)> javascript:alert(1)"
+
+func gateOf(r *rig, name string) ledger.GateStatus {
+	for _, p := range r.ledger.Providers() {
+		if p.Name == name {
+			return p.Gate
+		}
+	}
+	return ledger.GateStatus{}
+}
+
+// Each capability that a type has, or that an adapter may use, has words; each figure reads well.
+func TestProviders_Words(t *testing.T) {
+	for name, kind := range providers.Types {
+		for _, c := range kind.Has() {
+			if able(c) == "" {
+				t.Errorf("%s: no words for %s", name, c)
+			}
+		}
+	}
+	for _, c := range ledger.Capabilities {
+		able(c)
+	}
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1\u202f000", 1234567: "1\u202f234\u202f567", -1234: "-1\u202f234", -123: "-123"} {
+		if got := count(n); got != want {
+			t.Errorf("%d is written %q", n, got)
+		}
+	}
+	for d, want := range map[time.Duration]string{80 * time.Millisecond: "80 ms", 1540 * time.Millisecond: "1.5 s", 90 * time.Second: "1m30s"} {
+		if got := short(d); got != want {
+			t.Errorf("%v is written %q", d, got)
+		}
+	}
+	for rate, want := range map[float64]string{0: "no limit", 10: "10 a second", 0.5: "30 a minute", 1.0 / 3600: "1 an hour"} {
+		if got := (providerView{ProviderView: ledger.ProviderView{Rate: rate}}).RateText(); got != want {
+			t.Errorf("%v is written %q", rate, got)
+		}
+	}
+}
+
+func TestMailbox_ShowsEachChannel(t *testing.T) {
+	r := newRig(t)
+	mail := func(id, html string) {
+		r.claim(ledger.Event{EventID: id, Channel: ledger.Email, Recipient: "ada@example.test", Message: jsonText(t, map[string]string{"subject": "Order " + id, "text": "plain words", "html": html})})
+	}
+	v := r.as("operator")
+	has(t, v.get("/mailbox"), "Nothing was sent yet")
+	sms := r.claim(ledger.Event{EventID: "s1"})
+	r.claim(ledger.Event{EventID: "s2", Message: []byte(`{"text":"the second"}`)})
+	mail("m1", "<p>fine words</p>")
+	r.claim(ledger.Event{EventID: "p1", Channel: ledger.Push, Recipient: "token-1", Message: []byte(`{"title":"A parcel","body":"at the door","data":{"order":"A1"}}`)})
+	r.claim(ledger.Event{EventID: "w1", Channel: ledger.Webhook, Recipient: "https://crm.example.test/", Message: []byte(`{"data":{"total":1.10,"n":12345678901234567890}}`)})
+	r.claim(ledger.Event{EventID: "l1", Provider: "lost"})
+	w := v.get("/mailbox")
+	has(t, w, "1 to 6 of 6", "Your order has left.", "the second", "Order m1", "A parcel", "at the door", "1.10", "12345678901234567890", "answer dropped", `href="/console/notifications/`+sms.ID.String())
+	hasNot(t, w, "fine words") // it stands in its frame
+	if n := strings.Count(w.Body.String(), "Texts to"); n != 1 {
+		t.Errorf("%d phones of one number", n)
+	}
+	w = v.get("/mailbox?channel=push")
+	has(t, w, "1 to 1 of 1", "A parcel")
+	hasNot(t, w, "Order m1")
+	for i := range mailboxPage {
+		r.claim(ledger.Event{EventID: fmt.Sprintf("many%d", i)})
+	}
+	w = v.get("/mailbox")
+	has(t, w, "1 to 40 of 46", `href="/console/mailbox?skip=40" rel="next"`)
+	has(t, v.get("/mailbox?skip=40"), "41 to 46 of 46", `href="/console/mailbox?" rel="prev"`)
+}
+
+// A mail is a document without an origin, script, form, window or request, whatever it brings.
+func TestMailbox_AMailIsHarmless(t *testing.T) {
+	r := newRig(t)
+	html := `<script>parent.document.title="x"</script><img src="https://example.test/pixel.gif"><p>words</p>`
+	n := r.claim(ledger.Event{Channel: ledger.Email, Recipient: "ada@example.test", Message: jsonText(t, map[string]string{"subject": hostile, "text": hostile, "html": html})})
+	v := r.as("operator")
+	page := v.get("/mailbox")
+	has(t, page, `" sandbox title="`, "&lt;img src=x")
+	hasNot(t, page, "<img src=x", "<script>", "pixel.gif")
+	w := v.get("/mailbox/mail?" + url.Values{"provider": {"taken"}, "message": {"log_" + n.ID.String() + "-1"}}.Encode())
+	if w.Code != http.StatusOK || w.Body.String() != html {
+		t.Fatalf("%d %q", w.Code, w.Body)
+	}
+	h := w.Header()
+	for _, word := range []string{"sandbox;", "default-src 'none'", "img-src data:", "form-action 'none'", "frame-ancestors 'self'"} {
+		if !strings.Contains(h.Get("Content-Security-Policy"), word) {
+			t.Errorf("the policy lacks %s: %s", word, h.Get("Content-Security-Policy"))
+		}
+	}
+	if p := h.Get("Content-Security-Policy"); strings.Contains(p, "allow-") || strings.Contains(p, "script") || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("X-Frame-Options") != "" {
+		t.Errorf("%v", h)
+	}
+}
+
+// What has no form that a page knows is shown as it is, and breaks nothing.
+func TestMailbox_ReadsAnyMessage(t *testing.T) {
+	for message, want := range map[string]letter{
+		`{"text":"hi","from":"Acme"}`:                   {Text: "hi", From: "Acme"},
+		`{"template":{"id":"d-1","variables":{"a":1}}}`: {Template: "d-1", JSON: "{\n  \"template\": {\n    \"id\": \"d-1\",\n    \"variables\": {\n      \"a\": 1\n    }\n  }\n}"},
+		`{"text":5}`:    {JSON: "{\n  \"text\": 5\n}"},
+		`null`:          {},
+		`{"data":null}`: {JSON: "null"},
+		`no JSON`:       {JSON: "no JSON"},
+		`{"subject":"s","from_name":"Shop","reply_to":"a@b.c"}`: {Subject: "s", Name: "Shop", ReplyTo: "a@b.c"},
+	} {
+		got := letterOf(ledger.Printed{Message: []byte(message)})
+		got.Printed = ledger.Printed{}
+		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+			t.Errorf("%s is read as %+v, want %+v", message, got, want)
+		}
+	}
+}
