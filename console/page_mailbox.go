@@ -103,7 +103,8 @@ func markOfMail(list []ledger.Printed) string {
 
 // liveMailbox tells when there is another message.
 func (c *Console) liveMailbox(v *visit) error {
-	return v.stream(func(context.Context) (string, error) {
+	rows := func(ch ledger.Changes) bool { return len(ch.Rows) > 0 }
+	return v.stream(rows, func(context.Context) (string, error) {
 		list, _ := c.ledger.Mailbox()
 		return markOfMail(list), nil
 	})

@@ -64,7 +64,8 @@ func (c *Console) overview(v *visit) error {
 
 // liveOverview tells when the figures of the first page have changed.
 func (c *Console) liveOverview(v *visit) error {
-	return v.stream(func(ctx context.Context) (string, error) {
+	all := func(ledger.Changes) bool { return true }
+	return v.stream(all, func(ctx context.Context) (string, error) {
 		stats, err := c.ledger.Stats(ctx)
 		h := c.ledger.History("")
 		return markOf(stats, h.LastDay(), c.ledger.Saved(), c.ledger.Providers()), err

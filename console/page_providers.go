@@ -60,7 +60,8 @@ func (c *Console) providersMark() string { return markOf(c.ledger.Providers()) }
 
 // liveProviders tells when a gate has changed.
 func (c *Console) liveProviders(v *visit) error {
-	return v.stream(func(context.Context) (string, error) { return c.providersMark(), nil })
+	gates := func(ch ledger.Changes) bool { return ch.Gates }
+	return v.stream(gates, func(context.Context) (string, error) { return c.providersMark(), nil })
 }
 
 // pause stops the use of a provider.

@@ -27,7 +27,7 @@ func TestOverview_SaysHowThingsStand(t *testing.T) {
 	if w.Code != http.StatusOK {
 		t.Fatalf("%d: %s", w.Code, w.Body)
 	}
-	has(t, w, `<a href="/console/notifications?state=ambiguous">1</a>`, `<a href="/console/notifications?state=sent">1</a>`, "in the last hour, 2 in the last day, 2 since the ledger began",
+	has(t, w, `<a href="/console/waiting">1</a>`, `<a href="/console/notifications?state=ambiguous">1</a>`, `<a href="/console/notifications?state=sent">1</a>`, "in the last hour, 2 in the last day, 2 since the ledger began",
 		`href="/console/providers#lost"`, "1 accepted, 2 repeats suppressed, 1 ambiguous, 0 deferred, 0 rejected", "Give providers a <code>price</code>")
 
 	var plots map[string]map[string][]int64

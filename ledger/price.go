@@ -129,6 +129,9 @@ func (l *Ledger) Saved() Saved {
 	for code, parts := range sums {
 		s.Amounts = append(s.Amounts, Amount{Currency: code, parts: parts})
 	}
+	if s.Repeats > 0 { // nothing saved in one currency is no news beside something in another
+		s.Amounts = slices.DeleteFunc(s.Amounts, func(a Amount) bool { return a.parts.Sign() == 0 })
+	}
 	slices.SortFunc(s.Amounts, func(a, b Amount) int { return cmp.Compare(a.Currency, b.Currency) })
 	return s
 }

@@ -60,7 +60,17 @@ func TestSaved_AddsUpByCurrency(t *testing.T) {
 		}
 		return p
 	}
+	priced := func(r *rig) { r.scripts["a"].price = price("0.0079 USD") }
+	bubble(t, priced, func(t *testing.T, r *rig) {
+		r.claim("e1")
+		if s := r.ledger.Saved(); len(s.Amounts) != 1 || s.Amounts[0].String() != "0.00 USD" || s.Repeats != 0 {
+			t.Errorf("nothing saved: %+v", s)
+		}
+	})
 	bubble(t, func(r *rig) {
+		e := newScript("e")
+		e.price = price("1 CHF") // nobody repeats what it sends
+		r.use(e)
 		b, c, d := newScript("b"), newScript("c"), newScript("d")
 		r.scripts["a"].price, b.price, c.price = price("0.0079 USD"), price("0.05 EUR"), price("0.01 USD")
 		c.disguise = func(s *script) ledger.Provider { return parted{s} }
