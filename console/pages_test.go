@@ -105,7 +105,7 @@ func TestProviders_PauseAndResume(t *testing.T) {
 			t.Errorf("reason %s: %d", name, w.Code)
 		}
 	}
-	w := v.post("/providers/taken/pause", url.Values{"reason": {hostile}})
+	w := v.post("/providers/taken/pause", url.Values{"reason": {markup}})
 	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/console/providers?told=pause" {
 		t.Fatalf("%d %v", w.Code, w.Header())
 	}
@@ -113,7 +113,7 @@ func TestProviders_PauseAndResume(t *testing.T) {
 	has(t, w, "Paused: nothing more goes", `<span class="badge paused">paused</span>`, "by <bdi>operator</bdi>", "&lt;img src=x onerror=alert(1)&gt;", "until somebody resumes it", `action="/console/providers/taken/resume"`)
 	hasNot(t, w, "<img src=x", `action="/console/providers/taken/pause"`)
 	hasNot(t, r.as("reader").get("/providers"), "<form method=\"post\" action=\"/console/providers")
-	if g := gateOf(r, "taken"); g.State != "paused" || g.By != "operator" || g.Reason != hostile {
+	if g := gateOf(r, "taken"); g.State != "paused" || g.By != "operator" || g.Reason != markup {
 		t.Errorf("%+v", g)
 	}
 	if w := v.post("/providers/taken/resume", nil); w.Code != http.StatusSeeOther {
@@ -124,7 +124,7 @@ func TestProviders_PauseAndResume(t *testing.T) {
 	}
 }
 
-const hostile = "<img src=x onerror=alert(1)> javascript:alert(1)"
+const markup = "<img src=x onerror=alert(1)> javascript:alert(1)"
 
 func gateOf(r *rig, name string) ledger.GateStatus {
 	for _, p := range r.ledger.Providers() {
@@ -164,10 +164,19 @@ func TestProviders_Words(t *testing.T) {
 	}
 }
 
+func mailOf(t *testing.T, subject, text, html string) []byte {
+	t.Helper()
+	b, err := json.Marshal(map[string]string{"subject": subject, "text": text, "html": html})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 func TestMailbox_ShowsEachChannel(t *testing.T) {
 	r := newRig(t)
 	mail := func(id, html string) {
-		r.claim(ledger.Event{EventID: id, Channel: ledger.Email, Recipient: "ada@example.test", Message: jsonText(t, map[string]string{"subject": "Order " + id, "text": "plain words", "html": html})})
+		r.claim(ledger.Event{EventID: id, Channel: ledger.Email, Recipient: "ada@example.test", Message: mailOf(t, "Order "+id, "plain words", html)})
 	}
 	v := r.as("operator")
 	has(t, v.get("/mailbox"), "Nothing was sent yet")
@@ -198,7 +207,7 @@ func TestMailbox_ShowsEachChannel(t *testing.T) {
 func TestMailbox_AMailIsHarmless(t *testing.T) {
 	r := newRig(t)
 	html := `<script>parent.document.title="x"</script><img src="https://example.test/pixel.gif"><p>words</p>`
-	n := r.claim(ledger.Event{Channel: ledger.Email, Recipient: "ada@example.test", Message: jsonText(t, map[string]string{"subject": hostile, "text": hostile, "html": html})})
+	n := r.claim(ledger.Event{Channel: ledger.Email, Recipient: "ada@example.test", Message: mailOf(t, markup, markup, html)})
 	v := r.as("operator")
 	page := v.get("/mailbox")
 	has(t, page, `" sandbox title="`, "&lt;img src=x")
