@@ -4,7 +4,9 @@ package providers
 
 import (
 	"context"
+	"errors"
 	"net"
+	"syscall"
 
 	"sendonce/ledger"
 )
@@ -22,6 +24,15 @@ func watched(dial DialFunc) DialFunc {
 }
 
 type watchedConn struct{ net.Conn }
+
+// SyscallConn implements syscall.Conn, so that the sender can look whether anything came.
+func (c watchedConn) SyscallConn() (syscall.RawConn, error) {
+	conn, ok := c.Conn.(syscall.Conn)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	return conn.SyscallConn()
+}
 
 func (c watchedConn) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)

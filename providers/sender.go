@@ -9,9 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"sendonce/ledger"
@@ -28,7 +26,7 @@ const (
 // only one. It uses no proxy, not even one of the environment: a proxy's answer would pass for the provider's,
 // and it would dial where the address guard cannot look.
 type sender struct {
-	transport *http.Transport
+	transport *transport
 	secrets   [][]byte // blotted out of stored answers
 }
 
@@ -41,18 +39,7 @@ func newSender(dial DialFunc, keep int, secrets ...Secret) *sender {
 	if dial == nil {
 		dial = (&net.Dialer{}).DialContext
 	}
-	var http1 http.Protocols
-	http1.SetHTTP1(true)
-	s := &sender{transport: &http.Transport{
-		DialContext:            watched(dial),
-		Protocols:              &http1, // HTTP/2 repeats requests on its own after some resets
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
-		DisableCompression:     true, // an answer of a few bytes must not unpack to many
-		DisableKeepAlives:      keep == 0,
-		MaxIdleConnsPerHost:    keep, // one for each worker: with fewer, busy ones would dial anew for each request
-		IdleConnTimeout:        idleLife,
-		MaxResponseHeaderBytes: maxHeaderBytes,
-	}}
+	s := &sender{transport: &transport{dial: watched(dial), TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, keep: keep}}
 	for _, secret := range secrets {
 		if secret != "" {
 			s.secrets = append(s.secrets, []byte(secret))
@@ -86,7 +73,7 @@ type exchange struct {
 	twice   bool  // the body names something twice, so that nobody can say what it means; known once it was read
 	cut     bool  // the body ended in an error; neither whole nor cut: it went on past what is read
 	begun   bool  // at least one byte of an answer came
-	conns   int32 // connections that the transport gave the request to; more than one would be a hidden repeat
+	conns   int32 // connections that the request was given to; more than one would be a hidden repeat
 	err     error // why there is no answer, or why the body is cut
 	at      time.Time
 	secrets [][]byte
@@ -94,42 +81,63 @@ type exchange struct {
 	ownSender bool // the request's
 }
 
-// post sends the request and reads the answer. It goes past http.Client, which would follow redirects and
-// turns an odd Location header of an answer into an error.
+// post sends the request and reads the answer.
 func (s *sender) post(ctx context.Context, r *request) exchange {
 	x := exchange{phase: ledger.NotWritten, at: r.at, secrets: s.secrets, ownSender: r.ownSender}
-	var conns atomic.Int32
-	var wrote, begun atomic.Bool
-	trace := &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { conns.Add(1) },
-		// Fires before the first flush of the header, so no complete request leaves unnoticed.
-		WroteHeaders:         func() { wrote.Store(true) },
-		GotFirstResponseByte: func() { begun.Store(true) },
-	}
-	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), cmp.Or(r.method, http.MethodPost), r.url, bytes.NewReader(r.body))
+	req, err := http.NewRequest(cmp.Or(r.method, http.MethodPost), r.url, bytes.NewReader(r.body))
 	if err != nil {
 		x.err = errBadURL
 		return x
 	}
-	// Without GetBody the transport cannot rewind the body: with it, a POST that carries an Idempotency-Key is
-	// sent again by the transport itself when a reused connection breaks.
-	req.GetBody = nil
 	req.Header = r.header // the request is sent once, so nobody else has it
 	req.Header["User-Agent"] = userAgent
-
-	resp, err := s.transport.RoundTrip(req)
-	x.conns, x.begun = conns.Load(), begun.Load()
+	req.Close = s.transport.keep == 0
+	to, err := originOf(req.URL)
+	if err == nil && !validHeader(req.Header) {
+		err = errBadHeader
+	}
 	if err != nil {
 		x.err = err
-		if wrote.Load() || x.conns > 1 { // whoever takes a second connection may have written to the first
-			x.phase = ledger.Written
-		}
 		return x
 	}
-	defer func() { _ = resp.Body.Close() }()
-	x.phase, x.status, x.header = ledger.Answered, resp.StatusCode, resp.Header
-	if x.status == http.StatusSwitchingProtocols { // its body is the connection, without an end
+	l, err := s.transport.take(ctx, to)
+	if err != nil {
+		x.err = err
 		return x
+	}
+	x.conns = 1
+	stop := context.AfterFunc(ctx, func() { _ = l.SetDeadline(time.Unix(1, 0)) })
+	again := x.over(l, req, r)
+	if again = stop() && again; again {
+		s.transport.rest(l)
+	} else {
+		l.end(x.whole)
+	}
+	if x.err != nil && ctx.Err() != nil {
+		x.err = ctx.Err()
+	}
+	return x
+}
+
+// over hands the request over on a connection, and reports whether that may have a further one.
+func (x *exchange) over(l *link, req *http.Request, r *request) (again bool) {
+	sent := func() bool { return true }
+	if len(r.body) > inOneGo {
+		sent = l.sendBeside(req)
+	} else if err := l.send(req); err != nil {
+		x.fails(l, err)
+		return false
+	}
+	resp, err := l.answer(req)
+	if err != nil {
+		sent()
+		x.fails(l, err)
+		return false
+	}
+	x.phase, x.status, x.header, x.begun = ledger.Answered, resp.StatusCode, resp.Header, true
+	if x.status == http.StatusSwitchingProtocols { // its body is the connection, without an end
+		sent()
+		return false
 	}
 	most := cmp.Or(r.most, maxBodyRead)
 	x.body, err = bodyOf(resp, most)
@@ -141,7 +149,15 @@ func (s *sender) post(ctx context.Context, r *request) exchange {
 	default:
 		x.whole = true
 	}
-	return x
+	return sent() && x.whole && !req.Close && !resp.Close && l.in.Buffered() == 0
+}
+
+// fails notes why there is no answer.
+func (x *exchange) fails(l *link, err error) {
+	x.err, x.begun = err, l.begun
+	if l.wrote {
+		x.phase = ledger.Written
+	}
 }
 
 // Header fields that requests share; nobody writes to them.

@@ -172,8 +172,14 @@ func TestSend_NoProxyOfTheEnvironment(t *testing.T) {
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY"} {
 		t.Setenv(name, "http://127.0.0.1:9")
 	}
-	if newSender(nil, 1).transport.Proxy != nil {
-		t.Error("the transport asks for a proxy")
+	var dialled string
+	s := newSender(func(_ context.Context, _, address string) (net.Conn, error) {
+		dialled = address
+		return nil, io.EOF
+	}, 1)
+	s.post(t.Context(), &request{url: "http://provider.example.test/", header: http.Header{}})
+	if dialled != "provider.example.test:80" {
+		t.Errorf("dialled %s", dialled)
 	}
 }
 
