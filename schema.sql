@@ -1,11 +1,11 @@
--- The ledger of sendonce, version 3: one SQLite file, to be read as documentation.
+-- The ledger of sendonce, version 4: one SQLite file, to be read as documentation.
 --
 -- Times end in _at and are Unix milliseconds UTC. Whoever runs the SQL gives them; SQL never asks for the time.
 -- For readable ones: SELECT * FROM readable WHERE event_id = 'evt_2291';
 -- The rules stand here a second time, after ledger/state.go, so that no other program can break them unseen.
 -- Lists of words are written as OR or CASE: an IN list of more than two builds a temporary tree on every insert.
 PRAGMA application_id = 1397641300; -- 'SNDT'
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 -- What this file is. ledger_id and generation stand in the lock file beside it as well. A ledger that is older than its
 -- lock file, or has none, was restored or moved: its open rows are never sent blindly.
@@ -34,11 +34,13 @@ CREATE TABLE counts (
   shared       INTEGER NOT NULL DEFAULT 0, -- answers with a message id of another row
   newest_at    INTEGER NOT NULL DEFAULT 0, -- the newest time that was written
   receipts     INTEGER NOT NULL DEFAULT 0,
-  unmatched    INTEGER NOT NULL DEFAULT 0  -- of them, those whose row is not known yet
+  unmatched    INTEGER NOT NULL DEFAULT 0, -- of them, those whose row is not known yet
+  erased       INTEGER NOT NULL DEFAULT 0  -- rows of which only key, outcome and times are left; they are in no count of a state
 ) STRICT;
 INSERT INTO counts (one) VALUES (1);
 
--- One row owns one key, for ever. Of personal data it has at most event_id and user_id; the rest stands in contents.
+-- One row owns one key, for ever: here, or in erased once it ended and was erased. Of personal data it has at most event_id and user_id;
+-- the rest stands in contents.
 CREATE TABLE notifications (
   seq           INTEGER PRIMARY KEY,                       -- order of claiming, and cursor of lists
   id            BLOB    NOT NULL CHECK (length(id) = 16),  -- UUIDv7
@@ -132,10 +134,58 @@ CREATE TRIGGER notifications_born AFTER INSERT ON notifications
 CREATE TRIGGER notifications_fixed BEFORE UPDATE OF seq, id, source, dedupe_key, recipe, source_in_key, event_id, event_type, channel,
     pinned, lane, resend_of, resend_number, occurred_at, send_at, claimed_at ON notifications
   BEGIN SELECT RAISE(ABORT, 'what an event was is never changed'); END;
-CREATE TRIGGER notifications_kept BEFORE DELETE ON notifications
+CREATE TRIGGER notifications_kept BEFORE DELETE ON notifications WHEN OLD.seq = (SELECT max(seq) FROM notifications) -- its number would be given again
+    OR NOT EXISTS (SELECT 1 FROM erased e WHERE e.seq = OLD.seq AND e.dedupe_key = OLD.dedupe_key AND e.source = OLD.source)
   BEGIN SELECT RAISE(ABORT, 'a key is never freed'); END;
 
--- What goes to the person. Written once, never changed, deleted by erasure; the row above stays.
+-- What is left of a row that was erased: its key, its outcome and its times. To write a row here is to erase it: a trigger deletes all
+-- else that the ledger has of it. A table of its own, since a row that is cut short where it stands gives no page back, and since the
+-- index that every claim writes to stays as small as the rows that are still whole; this one it only reads.
+CREATE TABLE erased (
+  seq           INTEGER PRIMARY KEY,                       -- as it was
+  id            BLOB    NOT NULL CHECK (length(id) = 16),
+  source        TEXT    NOT NULL,
+  dedupe_key    TEXT    NOT NULL,
+  recipe        TEXT    NOT NULL CHECK (recipe <> ''),     -- a claim under another recipe counts a key only if this one made it
+  channel       TEXT    NOT NULL,
+  state         TEXT    NOT NULL CHECK (state = 'sent' OR state = 'failed' OR state = 'cancelled' OR state = 'expired'),
+  reason        TEXT,
+  maybe_sent    INTEGER NOT NULL CHECK (maybe_sent = 0 OR maybe_sent = 1 AND state <> 'sent'), -- it was never settled, and never will be
+  delivery      TEXT,
+  attempt_count INTEGER NOT NULL,
+  version       INTEGER NOT NULL,
+  duplicate_count   INTEGER NOT NULL,                      -- repeats are still counted, not listed
+  last_duplicate_at INTEGER,
+  claimed_at    INTEGER NOT NULL,
+  confirmed_at  INTEGER,
+  updated_at    INTEGER NOT NULL,                          -- when it came to its outcome
+  erased_at     INTEGER NOT NULL,
+  CHECK ((confirmed_at IS NOT NULL) = (state = 'sent'))
+) STRICT;
+CREATE UNIQUE INDEX erased_key ON erased (dedupe_key, source); -- the promise goes on
+CREATE UNIQUE INDEX erased_id  ON erased (id);
+CREATE TRIGGER erased_once BEFORE INSERT ON notifications
+    WHEN EXISTS (SELECT 1 FROM erased WHERE dedupe_key = NEW.dedupe_key AND source = NEW.source)
+  BEGIN SELECT RAISE(IGNORE); END; -- as the claim's ON CONFLICT does for a row that is whole
+CREATE TRIGGER erased_born BEFORE INSERT ON erased WHEN NOT EXISTS (SELECT 1 FROM notifications n WHERE n.seq = NEW.seq AND n.id = NEW.id
+    AND n.dedupe_key = NEW.dedupe_key AND n.source = NEW.source AND n.state = NEW.state AND n.maybe_sent = NEW.maybe_sent)
+  BEGIN SELECT RAISE(ABORT, 'only a row that is there is erased'); END;
+CREATE TRIGGER erased_moves AFTER INSERT ON erased BEGIN
+  DELETE FROM contents      WHERE notification = NEW.seq;
+  DELETE FROM attempts      WHERE notification = NEW.seq;
+  DELETE FROM message_ids   WHERE notification = NEW.seq;
+  DELETE FROM settlements   WHERE notification = NEW.seq;
+  DELETE FROM receipts      WHERE notification = NEW.seq;
+  DELETE FROM duplicates    WHERE notification = NEW.seq;
+  DELETE FROM notifications WHERE seq = NEW.seq;
+END;
+CREATE TRIGGER erased_fixed BEFORE UPDATE OF seq, id, source, dedupe_key, recipe, channel, state, reason, maybe_sent, delivery, attempt_count,
+    version, claimed_at, confirmed_at, updated_at, erased_at ON erased
+  BEGIN SELECT RAISE(ABORT, 'an erased row is never changed'); END;
+CREATE TRIGGER erased_kept BEFORE DELETE ON erased
+  BEGIN SELECT RAISE(ABORT, 'a key is never freed'); END;
+
+-- What goes to the person. Written once, never changed, deleted with all else when the row is erased.
 CREATE TABLE contents (
   notification  INTEGER PRIMARY KEY REFERENCES notifications (seq),
   recipient     TEXT NOT NULL CHECK (recipient <> ''),     -- as written: where the message goes
@@ -179,7 +229,7 @@ CREATE INDEX attempts_message ON attempts (message_id, provider) WHERE message_i
 CREATE TRIGGER attempts_closed AFTER UPDATE OF notification, number, kind, provider, account, request_hash, started_at, ended_at,
     outcome, phase, status, code, message_id, error ON attempts WHEN OLD.outcome IS NOT NULL
   BEGIN SELECT RAISE(ABORT, 'a closed attempt is never changed'); END;
-CREATE TRIGGER attempts_kept BEFORE DELETE ON attempts
+CREATE TRIGGER attempts_kept BEFORE DELETE ON attempts WHEN NOT EXISTS (SELECT 1 FROM erased WHERE seq = OLD.notification)
   BEGIN SELECT RAISE(ABORT, 'an attempt is never deleted'); END;
 
 -- Message ids beside those of the attempts: of the further parts of a long text, and what a person brought. Receipts find rows by
@@ -212,10 +262,10 @@ CREATE TABLE settlements (
 CREATE INDEX settlements_of ON settlements (notification);
 CREATE TRIGGER settlements_fixed BEFORE UPDATE OF id, notification, at, action, from_state, to_state, actor ON settlements
   BEGIN SELECT RAISE(ABORT, 'a settlement is never changed'); END;
-CREATE TRIGGER settlements_kept BEFORE DELETE ON settlements
+CREATE TRIGGER settlements_kept BEFORE DELETE ON settlements WHEN NOT EXISTS (SELECT 1 FROM erased WHERE seq = OLD.notification)
   BEGIN SELECT RAISE(ABORT, 'a settlement is never deleted'); END;
 
--- Delivery reports and other proofs. One that came before its row was known waits with notification NULL.
+-- Delivery reports and other proofs. One that came before its row was known waits with notification NULL, and not for ever.
 CREATE TABLE receipts (
   id           INTEGER PRIMARY KEY,
   provider     TEXT    NOT NULL CHECK (provider <> ''),
@@ -237,11 +287,12 @@ CREATE UNIQUE INDEX receipts_event     ON receipts (provider, event_key);
 CREATE UNIQUE INDEX receipts_fact      ON receipts (provider, fact_key);
 CREATE INDEX        receipts_of        ON receipts (notification, number) WHERE notification IS NOT NULL;
 CREATE INDEX        receipts_unmatched ON receipts (message_id, provider) WHERE notification IS NULL;
+CREATE INDEX        receipts_ageing    ON receipts (arrived_at) WHERE notification IS NULL; -- those that wait too long are deleted
 CREATE TRIGGER receipts_fixed BEFORE UPDATE OF id, provider, event_key, fact_key, message_id, kind, delivery, code, provider_at, arrived_at
     ON receipts BEGIN SELECT RAISE(ABORT, 'a receipt is never changed'); END;
 CREATE TRIGGER receipts_matched BEFORE UPDATE OF notification, number ON receipts WHEN OLD.notification IS NOT NULL
   BEGIN SELECT RAISE(ABORT, 'a matched receipt stays with its row'); END;
-CREATE TRIGGER receipts_kept BEFORE DELETE ON receipts
+CREATE TRIGGER receipts_kept BEFORE DELETE ON receipts WHEN OLD.notification IS NOT NULL AND NOT EXISTS (SELECT 1 FROM erased WHERE seq = OLD.notification)
   BEGIN SELECT RAISE(ABORT, 'a receipt is never deleted'); END;
 
 -- The last 20 suppressed repeats of a row. Written with some later commit; a crash may lose a few.

@@ -2,7 +2,7 @@ package ledger
 
 import "time"
 
-// Filter selects rows. Zero fields do not filter. The first five are indexed; a filter without any of them looks
+// Filter selects rows. Zero fields do not filter. Rows that were erased are found by their key only. The first five are indexed; a filter without any of them looks
 // at no more than MaxScan rows and goes on by the cursor.
 type Filter struct {
 	EventID   string
@@ -31,7 +31,7 @@ type Page struct {
 
 // Stats are counts over the whole ledger.
 type Stats struct {
-	Notifications int64
+	Notifications int64 // erased ones included
 	States        map[State]int64
 	MaybeSent     int64
 	Duplicates    int64 // suppressed
@@ -39,5 +39,6 @@ type Stats struct {
 	Shared        int64 // message ids that came for a second row
 	Receipts      int64 // stored, each once
 	Unmatched     int64 // of them, those whose row is not known
+	Erased        int64 // rows of which only key, outcome and times are left; they are in no state's count
 	OldestUnknown time.Time
 }

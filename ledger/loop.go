@@ -28,6 +28,9 @@ func (l *Ledger) Run(ctx context.Context) error {
 	}
 	loops.Go(func() { l.keepHouse(ctx, work) })
 	loops.Go(func() { l.keepRepeats(ctx) })
+	if l.settings.Retention != (Retention{}) {
+		loops.Go(func() { l.keepRetention(ctx) })
+	}
 	loops.Go(func() { l.tellWaiting(ctx, begun) })
 	loops.Go(func() { l.desk.run(ctx) })
 	l.shortcut.open(work)

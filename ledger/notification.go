@@ -124,7 +124,11 @@ type Notification struct {
 	ClaimedAt    time.Time
 	ConfirmedAt  time.Time
 	UpdatedAt    time.Time
+	ErasedAt     time.Time // zero: the row is whole; else only its key, outcome and times are left
 }
+
+// Erased reports whether only the row's key, outcome and times are left.
+func (n *Notification) Erased() bool { return !n.ErasedAt.IsZero() }
 
 // ContentGone reports whether the message was erased.
 func (n *Notification) ContentGone() bool { return n.Message == nil }

@@ -144,6 +144,21 @@ func (r *recent) doubt(seq int64) {
 	}
 }
 
+// forget drops what is kept of rows that were erased. Who read one of them before, or comes late with what a write made of it, does
+// not bring it back.
+func (r *recent) forget(erased []int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.epoch++
+	for _, seq := range erased {
+		if e := r.keys[seq]; e != nil {
+			delete(r.words, e.words)
+			e.row = Notification{Seq: seq, Source: e.row.Source, DedupeKey: e.row.DedupeKey, Version: e.row.Version + 1}
+			e.words, e.stale = EventHash{}, true
+		}
+	}
+}
+
 // counted notes repeats that were written. Counts only rise, so whoever is late changes nothing.
 func (r *recent) counted(list []Counted) {
 	r.mu.Lock()

@@ -10,6 +10,7 @@ type Settings struct {
 	OnMessageChange MessageChange
 	NearDuplicate   NearDuplicate
 	Drain           time.Duration
+	Retention       Retention
 	Operator        Operator // nil: people are told by the log only
 }
 

@@ -108,6 +108,8 @@ type Store interface {
 	// Commits counts what was committed since the start, failed commits included. It has moved before the write's caller is answered:
 	// while it stands, a reading finds what one found that began after it was asked.
 	Commits() int64
+
+	Eraser
 }
 
 // DueQuery selects rows for one outlet of the loop.

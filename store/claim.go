@@ -9,10 +9,11 @@ import (
 
 const (
 	byKey    = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.dedupe_key = $1 AND n.source = $2`
-	seqByKey = `SELECT seq FROM notifications WHERE dedupe_key = $1 AND source = $2`
-	byOther  = byKey + ` AND (n.recipe = $3 OR n.recipe = '` + ledger.RecipeGiven + `')`
-	byID     = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.id = $1`
-	bySeq    = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.seq = $1`
+	seqByKey = `SELECT seq FROM notifications WHERE dedupe_key = $1 AND source = $2
+ UNION ALL SELECT seq FROM erased WHERE dedupe_key = $1 AND source = $2`
+	byOther = byKey + ` AND (n.recipe = $3 OR n.recipe = '` + ledger.RecipeGiven + `')`
+	byID    = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.id = $1`
+	bySeq   = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.seq = $1`
 )
 
 // notification reads one row.
@@ -24,14 +25,14 @@ func notification(q queries, query string, args ...any) (n ledger.Notification, 
 // prior looks under a claim's other keys, then under its own.
 func prior(q queries, c *ledger.Claim, own bool) (ledger.Notification, bool, error) {
 	for _, k := range c.Others {
-		if n, found, err := notification(q, byOther, k.Key, c.Source, k.Recipe); found || err != nil {
+		if n, found, err := anyRow(q, byOther, erasedByOther, k.Key, c.Source, k.Recipe); found || err != nil {
 			return n, found, err
 		}
 	}
 	if !own {
 		return ledger.Notification{}, false, nil
 	}
-	return notification(q, byKey, c.DedupeKey, c.Source)
+	return anyRow(q, byKey, erasedByKey, c.DedupeKey, c.Source)
 }
 
 // Prior finds the row that has one of the claim's keys. What it does not find proves nothing: only Claim does.
@@ -43,7 +44,7 @@ func (s *Store) Prior(ctx context.Context, c ledger.Claim) (ledger.Notification,
 	case err != nil:
 		return ledger.Notification{}, false, err
 	case found:
-		return notification(r, bySeq, seq)
+		return anyRow(r, bySeq, erasedBySeq, seq)
 	}
 	return prior(r, &c, false)
 }
@@ -92,7 +93,7 @@ ON CONFLICT (dedupe_key, source) DO NOTHING`,
 		return ledger.Claimed{}, err
 	}
 	if seq == 0 {
-		n, _, err := notification(t, byKey, c.DedupeKey, c.Source)
+		n, _, err := anyRow(t, byKey, erasedByKey, c.DedupeKey, c.Source)
 		return ledger.Claimed{Notification: n, Duplicate: true}, err
 	}
 	n.Seq = seq

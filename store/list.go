@@ -24,10 +24,13 @@ func (s *Store) List(ctx context.Context, f ledger.Filter) (ledger.Page, error) 
 		l := listing{f: f, stop: stop, scan: s.maxScan}
 		query := l.page()
 		rows, err := r.tx.QueryContext(ctx, query, l.args...)
-		if page.Rows, err = collect(rows, err, rowTargets); err != nil {
-			return err
+		page.Rows, err = collect(rows, err, rowTargets)
+		if err == nil && f.DedupeKey != "" {
+			err = r.addErased(f, &page)
 		}
 		switch {
+		case err != nil:
+			return err
 		case len(page.Rows) > f.Limit:
 			page.Rows = page.Rows[:f.Limit]
 			page.Next = page.Rows[f.Limit-1].Seq

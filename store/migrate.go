@@ -21,8 +21,11 @@ var toVersion2 string
 //go:embed migrate_3.sql
 var toVersion3 string
 
+//go:embed migrate_4.sql
+var toVersion4 string
+
 // migrations of sendonce, in order. Version 1 is the first.
-func migrations() []migration { return []migration{{2, toVersion2}, {3, toVersion3}} }
+func migrations() []migration { return []migration{{2, toVersion2}, {3, toVersion3}, {4, toVersion4}} }
 
 // migrate leads a file to the newest version. Foreign keys are off meanwhile, so that a table may be rebuilt, and checked
 // before the commit.

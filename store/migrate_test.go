@@ -33,7 +33,8 @@ func versionOf(t *testing.T, db *sql.DB) (version int, schema string) {
 	return version, strings.Join(list, ";\n")
 }
 
-const rebuildContents = `CREATE TABLE new_contents (notification INTEGER PRIMARY KEY REFERENCES notifications (seq), recipient TEXT NOT NULL,
+const rebuildContents = `DROP TRIGGER erased_moves;
+CREATE TABLE new_contents (notification INTEGER PRIMARY KEY REFERENCES notifications (seq), recipient TEXT NOT NULL,
  recipient_key TEXT NOT NULL, message TEXT NOT NULL, metadata TEXT, content_hash BLOB NOT NULL, extra TEXT) STRICT;
 INSERT INTO new_contents SELECT *, NULL FROM contents;
 DROP TABLE contents;

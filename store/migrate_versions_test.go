@@ -51,6 +51,9 @@ func migrateFrom(t *testing.T, first int) {
 	if first == 1 { // later an attempt's first id stands only there
 		rows += "INSERT INTO message_ids VALUES ('m1', 'p', 1, 1);"
 	}
+	if first >= 3 { // it counts them
+		rows += "UPDATE counts SET receipts = 2, unmatched = 1;"
+	}
 	if _, err := visit(t, old).Exec(rows); err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,24 @@ func (s *Store) write(rows int, do func(*tx) error) error {
 	return w.wait(op)
 }
 
+// writeBehind hands over an operation that can wait, and takes its turn among claims. ErrStorageLow.
+func (s *Store) writeBehind(rows int, do func(*tx) error) error {
+	if s.writer == nil {
+		return errReadOnly
+	}
+	if err := s.Condition().Err; err != nil {
+		return err
+	}
+	w := s.writer
+	op := &operation{do: do, rows: rows, done: make(chan struct{})}
+	select {
+	case w.claims <- op:
+	case <-w.ended:
+		return errShutDown
+	}
+	return w.wait(op)
+}
+
 // claim hands over an operation that may be refused. ErrOverload, ErrStorageLow.
 func (s *Store) claim(rows int, do func(*tx) error) error {
 	if err := s.Condition().Err; err != nil {

@@ -84,7 +84,7 @@ func (s *Store) snapshot(ctx context.Context, do func(reader) error) (err error)
 func (s *Store) Get(ctx context.Context, id uuid.UUID) (ledger.Record, error) {
 	var rec ledger.Record
 	err := s.snapshot(ctx, func(r reader) error {
-		n, found, err := notification(r, byID, id[:])
+		n, found, err := anyRow(r, byID, erasedByID, id[:])
 		if err != nil {
 			return err
 		}
@@ -129,15 +129,16 @@ func (s *Store) Stats(ctx context.Context) (ledger.Stats, error) {
 	err := s.snapshot(ctx, func(r reader) error {
 		n := make([]int64, len(ledger.States))
 		if _, err := oneRow(r, `SELECT claimed, held, sending, ambiguous, sent, failed, cancelled, expired, maybe_sent, duplicates, proven_twice, shared,
- receipts, unmatched FROM counts WHERE one = 1`, nil, toInt[int64]{&n[0]}, toInt[int64]{&n[1]}, toInt[int64]{&n[2]}, toInt[int64]{&n[3]}, toInt[int64]{&n[4]},
+ receipts, unmatched, erased FROM counts WHERE one = 1`, nil, toInt[int64]{&n[0]}, toInt[int64]{&n[1]}, toInt[int64]{&n[2]}, toInt[int64]{&n[3]}, toInt[int64]{&n[4]},
 			toInt[int64]{&n[5]}, toInt[int64]{&n[6]}, toInt[int64]{&n[7]}, toInt[int64]{&st.MaybeSent}, toInt[int64]{&st.Duplicates},
-			toInt[int64]{&st.ProvenTwice}, toInt[int64]{&st.Shared}, toInt[int64]{&st.Receipts}, toInt[int64]{&st.Unmatched}); err != nil {
+			toInt[int64]{&st.ProvenTwice}, toInt[int64]{&st.Shared}, toInt[int64]{&st.Receipts}, toInt[int64]{&st.Unmatched}, toInt[int64]{&st.Erased}); err != nil {
 			return err
 		}
 		for i, state := range ledger.States {
 			st.States[state] = n[i]
 			st.Notifications += n[i]
 		}
+		st.Notifications += st.Erased
 		_, err := oneRow(r, oldestUnknown, nil, toTime{&st.OldestUnknown})
 		return err
 	})

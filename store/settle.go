@@ -23,7 +23,7 @@ func (s *Store) Settle(id uuid.UUID, decide func(ledger.Notification) (ledger.Ch
 }
 
 func (t *tx) settle(id uuid.UUID, decide func(ledger.Notification) (ledger.Change, error)) (n ledger.Notification, refused, err error) {
-	n, found, err := notification(t, byID, id[:])
+	n, found, err := anyRow(t, byID, erasedByID, id[:])
 	if err != nil {
 		return n, nil, err
 	}
@@ -153,7 +153,7 @@ func (s *Store) Resend(parent uuid.UUID, decide func(parent ledger.Notification,
 }
 
 func (t *tx) resend(id uuid.UUID, decide func(ledger.Notification, int) (ledger.Change, ledger.Claim, error)) (child ledger.Claimed, refused, err error) {
-	parent, found, err := notification(t, byID, id[:])
+	parent, found, err := anyRow(t, byID, erasedByID, id[:])
 	if err != nil {
 		return child, nil, err
 	}

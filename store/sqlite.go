@@ -16,7 +16,7 @@ import (
 
 const (
 	applicationID = 1397641300 // 'SNDT', as schema.sql sets it
-	schemaVersion = 3          // of schema.sql
+	schemaVersion = 4          // of schema.sql
 	busyWait      = "5000"     // milliseconds, for a lock of another process such as a visiting sqlite3 shell
 	busyPragma    = "PRAGMA busy_timeout(" + busyWait + ")"
 	pageBytes     = 4096

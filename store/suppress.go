@@ -37,7 +37,15 @@ func (s *Store) Suppress(list []ledger.Suppressed) ([]ledger.Counted, error) {
 	return counted, err
 }
 
-// suppress notes the repeats of one row. Neither version nor updated_at move: a repeat changes nothing about the row.
+const (
+	countRepeats = `UPDATE notifications SET duplicate_count = duplicate_count + $1,
+ last_duplicate_at = max(coalesce(last_duplicate_at, $2), $2) WHERE seq = $3 RETURNING duplicate_count, last_duplicate_at`
+	countErasedRepeats = `UPDATE erased SET duplicate_count = duplicate_count + $1,
+ last_duplicate_at = max(coalesce(last_duplicate_at, $2), $2) WHERE seq = $3 RETURNING duplicate_count, last_duplicate_at`
+)
+
+// suppress notes the repeats of one row. Neither version nor updated_at move: a repeat changes nothing about the row. Those
+// of an erased row are only counted.
 func (t *tx) suppress(seq int64, list []ledger.Suppressed) (c ledger.Counted, found bool, err error) {
 	last, count := list[0].At, int64(0)
 	for _, d := range list {
@@ -47,14 +55,21 @@ func (t *tx) suppress(seq int64, list []ledger.Suppressed) (c ledger.Counted, fo
 		}
 	}
 	c.Seq = seq
-	found, err = t.row(`UPDATE notifications SET duplicate_count = duplicate_count + $1,
- last_duplicate_at = max(coalesce(last_duplicate_at, $2), $2) WHERE seq = $3 RETURNING duplicate_count, last_duplicate_at`,
-		[]any{count, ms(last), seq}, toInt[int64]{&c.Count}, toTime{&c.At})
+	add := func(query string) (bool, error) {
+		return t.row(query, []any{count, ms(last), seq}, toInt[int64]{&c.Count}, toTime{&c.At})
+	}
+	whole, err := add(countRepeats)
+	if found = whole; err == nil && !whole {
+		found, err = add(countErasedRepeats)
+	}
 	if err != nil || !found {
 		return c, false, err
 	}
 	t.counts.duplicates += count
 	t.counts.at(last)
+	if !whole {
+		return c, true, nil
+	}
 	for _, d := range list[max(0, len(list)-ledger.MaxDuplicates):] {
 		if _, err := t.exec("INSERT INTO duplicates (notification, at, caller, differs) VALUES ($1, $2, $3, $4)",
 			seq, ms(d.At), d.Caller, text(strings.Join(d.Differs, ","))); err != nil {

@@ -67,6 +67,7 @@ type tally struct {
 	shared     int64
 	receipts   int64
 	unmatched  int64
+	erased     int64
 	newest     int64 // Unix milliseconds
 }
 
@@ -92,6 +93,13 @@ func (c *tally) moved(from, to ledger.State, before, after bool, at time.Time) {
 	c.at(at)
 }
 
+// erasedRow counts a row that was erased.
+func (c *tally) erasedRow(state ledger.State, maybeSent bool) {
+	c.states[place(state)]--
+	c.maybeSent -= flag(maybeSent)
+	c.erased++
+}
+
 // at notes a time that was written.
 func (c *tally) at(t time.Time) {
 	if !t.IsZero() {
@@ -108,7 +116,7 @@ func (c *tally) write(t *tx) error {
 	_, err := t.exec(`UPDATE counts SET claimed = claimed + $1, held = held + $2, sending = sending + $3, ambiguous = ambiguous + $4,
  sent = sent + $5, failed = failed + $6, cancelled = cancelled + $7, expired = expired + $8, maybe_sent = maybe_sent + $9,
  duplicates = duplicates + $10, proven_twice = proven_twice + $11, shared = shared + $12, newest_at = max(newest_at, $13),
- receipts = receipts + $14, unmatched = unmatched + $15 WHERE one = 1`,
-		s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], c.maybeSent, c.duplicates, c.twice, c.shared, c.newest, c.receipts, c.unmatched)
+ receipts = receipts + $14, unmatched = unmatched + $15, erased = erased + $16 WHERE one = 1`,
+		s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], c.maybeSent, c.duplicates, c.twice, c.shared, c.newest, c.receipts, c.unmatched, c.erased)
 	return err
 }
