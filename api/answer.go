@@ -92,7 +92,7 @@ func (a *API) send(c echo.Context, status int, contentType []string, buf *bytes.
 
 // notification shows a row. The result points into n.
 func notification(n *ledger.Notification) Notification {
-	next := n.Shown()
+	next, lane := n.Shown(), laneOf(n)
 	return Notification{
 		ID:                   n.ID.String(),
 		DedupeKey:            n.DedupeKey,
@@ -102,15 +102,15 @@ func notification(n *ledger.Notification) Notification {
 		Reason:               orNull(&n.Reason),
 		NextAction:           orNull(&next),
 		Delivery:             orNull(&n.Delivery),
-		EventID:              n.EventID,
+		EventID:              orNull(&n.EventID),
 		EventType:            orNull(&n.EventType),
 		Source:               n.Source,
 		UserID:               orNull(&n.UserID),
 		OccurredAt:           timeOrNull(n.OccurredAt),
 		Channel:              string(n.Channel),
 		Recipient:            orNull(&n.RecipientKey),
-		Provider:             n.Provider,
-		Lane:                 n.Lane.String(),
+		Provider:             orNull(&n.Provider),
+		Lane:                 orNull(&lane),
 		MessageID:            orNull(&n.MessageID),
 		AttemptCount:         n.AttemptCount,
 		Version:              n.Version,
@@ -124,6 +124,14 @@ func notification(n *ledger.Notification) Notification {
 		ConfirmedAt:          timeOrNull(n.ConfirmedAt),
 		UpdatedAt:            timeText(n.UpdatedAt),
 	}
+}
+
+// laneOf names a row's lane; an erased row has none.
+func laneOf(n *ledger.Notification) string {
+	if n.Erased() {
+		return ""
+	}
+	return n.Lane.String()
 }
 
 // notifications shows rows; the result points into them.
@@ -146,6 +154,7 @@ func record(r *ledger.Record) *Record {
 		Settlements:  make([]Settlement, len(r.Settlements)),
 		Duplicates:   make([]Duplicate, len(r.Suppressed)),
 		Resends:      ids(r.Resends),
+		ErasedAt:     timeOrNull(r.ErasedAt),
 	}
 	for i := range r.Attempts {
 		out.Attempts[i] = attempt(&r.Attempts[i])

@@ -17,15 +17,15 @@ type Notification struct {
 	Reason               *string `json:"reason"`
 	NextAction           *string `json:"next_action"`
 	Delivery             *string `json:"delivery"`
-	EventID              string  `json:"event_id"`
+	EventID              *string `json:"event_id"` // this, provider and lane are null only once the row was erased
 	EventType            *string `json:"event_type"`
 	Source               string  `json:"source"`
 	UserID               *string `json:"user_id"`
 	OccurredAt           *string `json:"occurred_at"`
 	Channel              string  `json:"channel"`
 	Recipient            *string `json:"recipient"`
-	Provider             string  `json:"provider"`
-	Lane                 string  `json:"lane"`
+	Provider             *string `json:"provider"`
+	Lane                 *string `json:"lane"`
 	MessageID            *string `json:"message_id"`
 	AttemptCount         int     `json:"attempt_count"`
 	Version              int64   `json:"version"`
@@ -62,6 +62,7 @@ type Record struct {
 	Settlements []Settlement    `json:"settlements"`
 	Duplicates  []Duplicate     `json:"duplicates"`
 	Resends     []string        `json:"resends"`
+	ErasedAt    *string         `json:"erased_at"` // since then only key, outcome and times are left
 }
 
 // Attempt is one handing to a provider.
@@ -197,6 +198,7 @@ type Stats struct {
 	Shared          int64            `json:"message_ids_shared"`
 	Receipts        int64            `json:"receipts"`
 	Unmatched       int64            `json:"receipts_unmatched"`
+	Erased          int64            `json:"erased"` // of notifications; no state counts them
 	OldestAmbiguous *string          `json:"oldest_ambiguous_at"`
 }
 

@@ -46,6 +46,14 @@ func fullRecord() ledger.Record {
 	}
 }
 
+// erasedSample is what is left of a row.
+func erasedSample() ledger.Notification {
+	n := sample()
+	return ledger.Notification{ID: n.ID, Source: n.Source, DedupeKey: n.DedupeKey, Recipe: n.Recipe, Channel: n.Channel, State: ledger.StateSent,
+		Delivery: ledger.Delivered, AttemptCount: 1, Version: 4, Duplicates: 2, DuplicateAt: noon.Add(time.Hour), ClaimedAt: noon,
+		ConfirmedAt: noon.Add(time.Second), UpdatedAt: noon.Add(time.Minute), ErasedAt: noon.Add(90 * 24 * time.Hour)}
+}
+
 // The answers as callers know them, field by field: a change here is a change for every caller.
 func TestGolden_Answers(t *testing.T) {
 	full := fullRecord()
@@ -65,6 +73,7 @@ func TestGolden_Answers(t *testing.T) {
 		}, &BatchAnswer{}},
 		{"record", "GET", one, "", func(s *stub) { s.record = &full }, &Record{}},
 		{"record_new", "GET", one, "", func(s *stub) { s.record = &ledger.Record{Notification: sample()} }, &Record{}},
+		{"record_erased", "GET", one, "", func(s *stub) { s.record = &ledger.Record{Notification: erasedSample()} }, &Record{}},
 		{"list", "GET", "/v1/notifications", "", func(s *stub) { s.page = ledger.Page{Rows: []ledger.Notification{sample(), full.Notification}, Next: 7} }, &List{}},
 		{"keys", "GET", "/v1/keys?event_id=evt_1", "", nil, &Keys{}},
 		{"providers", "GET", "/v1/providers", "", func(s *stub) {

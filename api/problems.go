@@ -75,7 +75,7 @@ var problemKinds = []problemKind{
 	{codeMethod, 405, 0, "The route does not take this method", "The header Allow lists the methods that it takes."},
 
 	{codeWrongState, 409, 0, "The state does not allow this", "The notification is in the state that state names; allowed lists what can be done in it."},
-	{codeContentGone, 409, 0, "The message was erased", "There is nothing left that could be sent; claim a new event instead."},
+	{codeContentGone, 409, 0, "The notification was erased", "Only its key, outcome and times are left, and they stay as they are; claim a new event instead."},
 	{codeCountDiffers, 409, 0, "Another number of rows matches", "The filter matches the number in matched, not expected_count; nothing was changed."},
 	{codeExpiredAlready, 409, 0, "The notification has expired", "Its expires_at has passed; give a later expires_at with the release."},
 	{codeNeedAccept, 409, 0, "A duplicate was not accepted", "The first message may have gone out; set accept_duplicate to true to send a second one."},

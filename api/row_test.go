@@ -64,6 +64,6 @@ func anyRow(t *rapid.T) ledger.Notification {
 		AttemptCount: rapid.IntRange(0, 99).Draw(t, "attempt_count"), Version: rapid.Int64().Draw(t, "version"),
 		Duplicates: rapid.Int64().Draw(t, "duplicates"), ResendOf: id("resend_of"), SuspectedOf: id("suspected"),
 		OccurredAt: at("occurred_at"), DuplicateAt: at("duplicate_at"), ClaimedAt: at("claimed_at"), DueAt: at("due_at"),
-		ExpiresAt: at("expires_at"), ConfirmedAt: at("confirmed_at"), UpdatedAt: at("updated_at"),
+		ExpiresAt: at("expires_at"), ConfirmedAt: at("confirmed_at"), UpdatedAt: at("updated_at"), ErasedAt: at("erased_at"),
 	}
 }

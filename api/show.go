@@ -147,7 +147,7 @@ func (a *API) stats(rq *request) error {
 	}
 	answer := &Stats{
 		Notifications: s.Notifications, States: make(map[string]int64, len(ledger.States)), MaybeSent: s.MaybeSent,
-		Duplicates: s.Duplicates, ProvenTwice: s.ProvenTwice, Shared: s.Shared, Receipts: s.Receipts, Unmatched: s.Unmatched, OldestAmbiguous: timeOrNull(s.OldestUnknown),
+		Duplicates: s.Duplicates, ProvenTwice: s.ProvenTwice, Shared: s.Shared, Receipts: s.Receipts, Unmatched: s.Unmatched, Erased: s.Erased, OldestAmbiguous: timeOrNull(s.OldestUnknown),
 	}
 	for _, state := range ledger.States {
 		answer.States[string(state)] = s.States[state]

@@ -194,7 +194,7 @@ func (s *stub) Keys(_ context.Context, e ledger.Event) ([]ledger.KeyPreview, err
 }
 
 func (s *stub) Stats(context.Context) (ledger.Stats, error) {
-	return ledger.Stats{Notifications: 5, States: map[ledger.State]int64{ledger.StateSent: 5}, Receipts: 9, Unmatched: 1}, s.err
+	return ledger.Stats{Notifications: 8, States: map[ledger.State]int64{ledger.StateSent: 5}, Receipts: 9, Unmatched: 1, Erased: 3}, s.err
 }
 
 func (s *stub) Receive(ctx context.Context, _ string, p ledger.Posted) (ledger.Received, error) {

@@ -31,7 +31,9 @@ func (a *app) getCommand() *cobra.Command {
 			if err := a.showRecord(&r); err != nil {
 				return err
 			}
-			a.adviseOn(&r.Notification)
+			if r.ErasedAt == nil {
+				a.adviseOn(&r.Notification)
+			}
 			return nil
 		},
 	}
@@ -55,7 +57,7 @@ func (a *app) showRecord(r *api.Record) error {
 	t.field("resent as", strings.Join(r.Resends, " "))
 	t.field("metadata", compact(r.Metadata))
 	if message := compact(r.Message); message == "" {
-		t.row("message", "erased")
+		t.row("message", strings.TrimSpace("erased "+moment(text(r.ErasedAt))))
 	} else {
 		t.row("message", message)
 	}

@@ -171,7 +171,7 @@ func (a *app) showPage(page *api.List, head bool) error {
 	t.Spare("ID", "ATTEMPTS", "PROVIDER", "CHANNEL", "CLAIMED", "EVENT")
 	for i := range page.Notifications {
 		n := &page.Notifications[i]
-		t.row(n.ID, stateOf(n), n.Channel, text(n.Recipient), n.EventID, n.Provider, strconv.Itoa(n.AttemptCount), moment(n.ClaimedAt))
+		t.row(n.ID, stateOf(n), n.Channel, text(n.Recipient), text(n.EventID), text(n.Provider), strconv.Itoa(n.AttemptCount), moment(n.ClaimedAt))
 	}
 	return a.flushPage(t, head)
 }

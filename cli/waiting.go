@@ -41,12 +41,12 @@ func (a *app) showWaiting(ctx context.Context, w *waiting, page *api.List, head 
 			}
 			n = &r.Notification // newer than the page
 			if n.State != "ambiguous" {
-				t.row(n.ID, "settled", stateOf(n), "", "", n.Channel, text(n.Recipient), n.EventID, n.Provider)
+				t.row(n.ID, "settled", stateOf(n), "", "", n.Channel, text(n.Recipient), text(n.EventID), text(n.Provider))
 				continue
 			}
 			age, tried = ageOf(unknownSince(r), w.now), triedOf(r)
 		}
-		t.row(n.ID, age, text(n.Reason), tried, nextAction(n), n.Channel, text(n.Recipient), n.EventID, n.Provider)
+		t.row(n.ID, age, text(n.Reason), tried, nextAction(n), n.Channel, text(n.Recipient), text(n.EventID), text(n.Provider))
 	}
 	return a.flushPage(t, head)
 }

@@ -29,6 +29,7 @@ type Config struct {
 	NearDuplicate NearDuplicate              `koanf:"near_duplicate"`
 	Operator      providers.OperatorSettings `koanf:"operator"` // without a URL people are told by the log only
 	Shutdown      Shutdown                   `koanf:"shutdown"`
+	Retention     Retention                  `koanf:"retention"`
 	Storage       Storage                    `koanf:"storage"`
 	Log           Log                        `koanf:"log"`
 
@@ -116,6 +117,12 @@ type NearDuplicate struct {
 // Shutdown bounds the stop.
 type Shutdown struct {
 	Drain time.Duration `koanf:"drain"`
+}
+
+// Retention says how long more than key, outcome and times is kept.
+type Retention struct {
+	After     time.Duration `koanf:"after"`     // of rows that ended; 0: for ever
+	Unmatched time.Duration `koanf:"unmatched"` // of receipts about messages that no row is known for
 }
 
 // Storage keeps room for the answers of what is in flight.

@@ -46,6 +46,7 @@ func defaultLayer(given layers, table map[string]providers.Type) layer {
 		"keys":           map[string]any{"recipes": []any{"event"}, "header": HeaderRefuse, "on_message_change": "refuse"},
 		"near_duplicate": map[string]any{"window": "10m", "action": "warn"},
 		"shutdown":       map[string]any{"drain": "30s"},
+		"retention":      map[string]any{"after": "0s", "unmatched": "720h"},
 		"storage":        map[string]any{"reserve": "64MiB"},
 		"log":            map[string]any{"level": "info", "format": "text"},
 	}}

@@ -66,6 +66,9 @@ near_duplicate:
   action: warn # default
 shutdown:
   drain: 1m30s # FILE:1
+retention:
+  after: 0s # default
+  unmatched: 720h # default
 storage:
   reserve: 64MiB # default
 log:
@@ -135,6 +138,7 @@ func TestDocs_HaveEveryKey(t *testing.T) {
 	check("near_duplicate", reflect.ValueOf(NearDuplicate{}))
 	check("operator", reflect.ValueOf(providers.OperatorSettings{}))
 	check("shutdown", reflect.ValueOf(Shutdown{}))
+	check("retention", reflect.ValueOf(Retention{}))
 	check("storage", reflect.ValueOf(Storage{}))
 	check("log", reflect.ValueOf(Log{}))
 	for name, kind := range mustLoad(t, Source{}).table {

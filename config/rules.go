@@ -196,6 +196,10 @@ func (v checker) rest() {
 		v.fault(join("operator", f.Field), "%s", f.Detail)
 	}
 	v.between("shutdown.drain", v.Shutdown.Drain, 0, MaxDrain)
+	if v.Retention.After != 0 {
+		v.between("retention.after", v.Retention.After, MinKept, MaxKept)
+	}
+	v.between("retention.unmatched", v.Retention.Unmatched, MinKept, MaxKept)
 	if v.Storage.Reserve > MaxReserve {
 		v.fault("storage.reserve", "must be at most %s", Size(MaxReserve))
 	}

@@ -14,6 +14,7 @@ func (c Config) Ledger() ledger.Settings {
 		Channels:        make(map[ledger.Channel]ledger.ChannelSettings, len(c.Channels)),
 		OnMessageChange: c.Keys.OnMessageChange,
 		Drain:           c.Shutdown.Drain,
+		Retention:       ledger.Retention(c.Retention),
 	}
 	for name, ch := range c.Channels {
 		s.Channels[name] = ledger.ChannelSettings{

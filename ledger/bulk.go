@@ -74,7 +74,7 @@ func (l *Ledger) matching(ctx context.Context, b Bulk) ([]target, error) {
 			return nil, err
 		}
 		for _, n := range p.Rows {
-			if _, ok := Next(n.State, b.Action, n.MaybeSent); ok {
+			if _, ok := Next(n.State, b.Action, n.MaybeSent); ok && !n.Erased() {
 				rows = append(rows, target{n.ID, n.Version})
 			}
 		}

@@ -43,6 +43,8 @@ const (
 	RuleMessageID         = "message_id_foreign"      // a message id that nothing of this row brought
 	RuleDelivery          = "delivery"                // it is not the highest that the receipts brought
 	RuleReceiptAttempt    = "receipt_without_attempt" // a receipt proves an attempt that is not there
+	RuleKeyTwice          = "key_twice"               // an erased row and one that is whole have the same key
+	RuleErased            = "erased_unfinished"       // an erased row had not ended
 	RuleReceiptForeign    = "receipt_foreign"         // a receipt of another provider, or about a message id, that its attempt does not have
 )
 
@@ -79,6 +81,10 @@ func (c *checker) report(rule, detail string) {
 
 // check looks at one row. A replay makes sense only while its attempts are in order.
 func (c *checker) check(ctx context.Context) error {
+	if c.row.Erased() {
+		c.erased()
+		return nil
+	}
 	c.attempts()
 	c.times()
 	if !c.differs {

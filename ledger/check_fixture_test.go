@@ -157,6 +157,18 @@ func (b *checkBench) settle(n ledger.Notification, action ledger.Cause, messageI
 	return b.row(n)
 }
 
+// erase erases rows that have just ended.
+func (b *checkBench) erase(rows ...ledger.Notification) {
+	b.t.Helper()
+	var list []ledger.Family
+	for _, n := range rows {
+		list = append(list, ledger.Family{n.Seq})
+	}
+	if erased, err := b.store.Erase(list, time.Now(), time.Now()); err != nil || len(erased) != len(rows) {
+		b.t.Fatal(erased, err)
+	}
+}
+
 // report posts a delivery report about an attempt.
 func (b *checkBench) report(n ledger.Notification, number int, messageID string, d ledger.Delivery) {
 	b.t.Helper()

@@ -47,7 +47,10 @@ func everyKind(b *checkBench) {
 	b.settle(b.settle(b.claim("unheld", "accepted", withSendAfter(time.Hour)), ledger.CauseHold, ""), ledger.CauseUnhold, "")
 	b.settle(b.claim("held", "accepted", withSendAfter(24*time.Hour)), ledger.CauseHold, "")
 	b.claim("given", "accepted,given", func(e *ledger.Event) { e.DedupeKey = "order-17" })
+	gone := b.claim("gone", "accepted")
+	lost := b.settle(b.claim("lost", "ambiguous"), ledger.CauseAbandon, "")
 	b.claim("claimed", "accepted", withSendAfter(24*time.Hour))
+	b.erase(gone, lost)
 	b.claim("deferred", "deferred")
 	b.claim("sending", "silent")
 

@@ -92,17 +92,23 @@ func later(a, b time.Time) time.Time {
 // standing looks at what the row says beside its state.
 func (c *checker) standing() {
 	n := &c.row.Notification
-	if (n.State == StateSent) == n.ConfirmedAt.IsZero() {
-		c.report(RuleConfirmedAt, "the row is "+string(n.State)+", and confirmed_at is "+set(!n.ConfirmedAt.IsZero()))
-	}
-	if n.Reason != "" && !slices.Contains(Reasons[n.State], n.Reason) {
-		c.report(RuleReason, "the reason "+string(n.Reason)+" may not stand beside "+string(n.State))
-	}
+	c.words()
 	if n.State == StateFailed && !c.failedFor(n.Reason) {
 		c.report(RuleFailedBlind, fmt.Sprintf("nothing in its history fails the row for %q", n.Reason))
 	}
 	if end := c.endOfAge(); end != nil && (n.ExpiresAt.IsZero() || end.At.Before(n.ExpiresAt)) {
 		c.report(RuleExpiredEarly, "the row was ended for its age before expires_at")
+	}
+}
+
+// words looks at what may stand beside a state, whatever came before.
+func (c *checker) words() {
+	n := &c.row.Notification
+	if (n.State == StateSent) == n.ConfirmedAt.IsZero() {
+		c.report(RuleConfirmedAt, "the row is "+string(n.State)+", and confirmed_at is "+set(!n.ConfirmedAt.IsZero()))
+	}
+	if n.Reason != "" && !slices.Contains(Reasons[n.State], n.Reason) {
+		c.report(RuleReason, "the reason "+string(n.Reason)+" may not stand beside "+string(n.State))
 	}
 }
 

@@ -43,11 +43,11 @@ type OldRows struct {
 }
 
 const (
-	eraseAtOnce = 64                    // families to a commit: a claim that comes meanwhile waits for them
-	ageAtOnce   = 256                   // receipts to a commit
-	eraseShare  = 4                     // of the time at most a fourth is spent on erasing
-	erasePause  = 20 * time.Millisecond // between two commits at least
-	eraseLook   = time.Hour             // between looks at the rows that were too young when the others of their time were erased
+	eraseAtOnce = 16                   // families to a commit: a claim that comes meanwhile waits for them, some 3 ms
+	ageAtOnce   = 64                   // receipts to a commit
+	eraseShare  = 8                    // at most an eighth of the time is spent on erasing
+	erasePause  = 5 * time.Millisecond // between two commits at least
+	eraseLook   = time.Hour            // between looks at the rows that were too young when the others of their time were erased
 )
 
 // keepRetention erases what is old, in small steps, from the oldest row on.

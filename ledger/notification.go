@@ -176,6 +176,7 @@ type Record struct {
 	Suppressed  []Suppressed
 	Resends     []uuid.UUID
 	MessageIDs  []MessageID
+	KeyTwice    bool // in an audit of an erased row: a row that is whole has its key too
 }
 
 // Suppressed is a repeat of an event that found its row and sent nothing.

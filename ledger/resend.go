@@ -50,6 +50,8 @@ func (l *Ledger) decideResend(a Act, parent Notification, n int, id uuid.UUID, a
 	switch {
 	case a.Source != nil && *a.Source != parent.Source:
 		return no(ErrNotFound)
+	case parent.Erased():
+		return no(ErrContentGone)
 	case a.IfMatch == 0:
 		return no(ErrIfMatch)
 	case a.IfMatch != parent.Version:

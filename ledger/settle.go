@@ -96,6 +96,9 @@ func (l *Ledger) decideAct(a Act, n Notification) (Change, error) {
 	if a.Source != nil && *a.Source != n.Source {
 		return Change{}, ErrNotFound
 	}
+	if n.Erased() {
+		return Change{}, ErrContentGone
+	}
 	if a.IfMatch != 0 && a.IfMatch != n.Version {
 		return Change{}, &VersionError{Existing: n}
 	}

@@ -11,16 +11,18 @@ import (
 )
 
 const (
-	auditRows = 200 // of one read transaction
-	afterSeq  = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.seq > $1 ORDER BY n.seq LIMIT $2`
+	auditRows      = 200 // of one read transaction
+	afterSeq       = `SELECT ` + rowColumns + ` FROM ` + rowTables + ` WHERE n.seq > $1 ORDER BY n.seq LIMIT $2`
+	erasedAfterSeq = `SELECT ` + erasedColumns + `, EXISTS (SELECT 1 FROM notifications n WHERE n.dedupe_key = e.dedupe_key AND n.source = e.source)
+ FROM erased e WHERE e.seq > $1 ORDER BY e.seq LIMIT $2`
 	resendsOf = `SELECT p.seq, n.id FROM notifications p CROSS JOIN notifications n ON n.resend_of = p.id
  WHERE n.resend_of IS NOT NULL AND p.seq BETWEEN $1 AND $2 ORDER BY p.seq, n.resend_number`
 	lostContents = `SELECT notification, recipient, recipient_key, message, metadata, content_hash FROM contents
  WHERE notification BETWEEN $1 AND $2 AND NOT EXISTS (SELECT 1 FROM notifications WHERE seq = notification)`
 )
 
-// Audit hands every row with its history to visit, page by page so that the log can shrink in between, then what belongs to
-// no row: as records whose notification has Seq 0 (of a message without its row, only what the message is). Receipts that
+// Audit hands every row with its history to visit, page by page so that the log can shrink in between, then what is
+// left of erased rows, then what belongs to no row: as records whose notification has Seq 0 (of a message without its row, only what the message is). Receipts that
 // wait for their row are no such thing.
 func (s *Store) Audit(ctx context.Context, visit func(ledger.Record) error) error {
 	var orphans []ledger.Record
@@ -52,12 +54,36 @@ func (s *Store) Audit(ctx context.Context, visit func(ledger.Record) error) erro
 			}
 		}
 	}
+	if err := s.auditErased(ctx, visit); err != nil {
+		return err
+	}
 	for _, rec := range orphans {
 		if err := visit(rec); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// auditErased hands over what is left of erased rows. It comes after the whole ones, so that a row that is erased meanwhile is
+// seen once at least.
+func (s *Store) auditErased(ctx context.Context, visit func(ledger.Record) error) error {
+	for after := int64(math.MinInt64); ; {
+		rows, err := s.reader(ctx).query(erasedAfterSeq, after, int64(auditRows))
+		page, err := collect(rows, err, func(r *ledger.Record) []any { return append(erasedTargets(&r.Notification), toBool{&r.KeyTwice}) })
+		if err != nil {
+			return err
+		}
+		for _, rec := range page {
+			if err := visit(rec); err != nil {
+				return err
+			}
+		}
+		if len(page) < auditRows {
+			return nil
+		}
+		after = page[len(page)-1].Seq
+	}
 }
 
 // records joins rows with their history, and returns what is left over in the range after (exclusive) to last.
