@@ -35,15 +35,20 @@ var columns = []column{
 	{"reason", func(n *ledger.Notification) any { return orNone(string(n.Reason)) }},
 	{"next_action", func(n *ledger.Notification) any { return orNone(string(n.Shown())) }},
 	{"delivery", func(n *ledger.Notification) any { return orNone(string(n.Delivery)) }},
-	{"event_id", func(n *ledger.Notification) any { return n.EventID }},
+	{"event_id", func(n *ledger.Notification) any { return orNone(n.EventID) }},
 	{"event_type", func(n *ledger.Notification) any { return orNone(n.EventType) }},
 	{"source", func(n *ledger.Notification) any { return n.Source }},
 	{"user_id", func(n *ledger.Notification) any { return orNone(n.UserID) }},
 	{"occurred_at", func(n *ledger.Notification) any { return timeText(n.OccurredAt) }},
 	{"channel", func(n *ledger.Notification) any { return string(n.Channel) }},
 	{recipientColumn, func(n *ledger.Notification) any { return orNone(n.RecipientKey) }},
-	{"provider", func(n *ledger.Notification) any { return n.Provider }},
-	{"lane", func(n *ledger.Notification) any { return n.Lane.String() }},
+	{"provider", func(n *ledger.Notification) any { return orNone(n.Provider) }},
+	{"lane", func(n *ledger.Notification) any {
+		if n.Erased() {
+			return nil
+		}
+		return n.Lane.String()
+	}},
 	{"message_id", func(n *ledger.Notification) any { return orNone(n.MessageID) }},
 	{"attempt_count", func(n *ledger.Notification) any { return int64(n.AttemptCount) }},
 	{"version", func(n *ledger.Notification) any { return n.Version }},

@@ -75,6 +75,9 @@ func (v *visit) showRow(status int, id uuid.UUID, wrong string, t typed, reveale
 func (v *visit) offers(n *ledger.Notification) []ledger.Cause {
 	var out []ledger.Cause
 	for _, a := range ledger.Allowed(n.State, n.MaybeSent) {
+		if n.Erased() {
+			break
+		}
 		if !v.who.May(a) || a == ledger.CauseRelease && (n.ContentGone() || v.who.Surely() && (n.State != ledger.StateFailed || n.MaybeSent)) {
 			continue
 		}

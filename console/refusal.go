@@ -43,7 +43,7 @@ var refusals = []struct {
 	{ledger.ErrIfMatch, refusal{428, "Load the page again", "The form did not say which version of the row you saw. Nothing was changed."}},
 	{ledger.ErrNeedAccept, refusal{409, "Tick the box", "The first message may have gone out. To send another, say that you accept a possible duplicate."}},
 	{ledger.ErrMayBeSent, refusal{403, "Not with this key", "This key may release only failed rows that surely were not sent."}},
-	{ledger.ErrContentGone, refusal{409, "The message was erased", "There is nothing left to send."}},
+	{ledger.ErrContentGone, refusal{409, "The row was erased", "Only its key, outcome and times are left, and they stay as they are."}},
 	{ledger.ErrPast, refusal{409, "It has expired", "Its time is over; a release needs a later expiry."}},
 	{ledger.ErrCountDiffers, refusal{409, "The number has changed", "Not as many rows match as were counted. Nothing was changed; count again."}},
 	{ledger.ErrOneState, refusal{400, "One state", "A release takes rows of one state."}},

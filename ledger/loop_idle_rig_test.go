@@ -109,3 +109,8 @@ func everyReadCounts(t *testing.T, s counted) {
 		}
 	}
 }
+
+func (s counted) Old(ctx context.Context, q ledger.OldQuery) (ledger.OldRows, error) {
+	s.reads.Add(1)
+	return s.Store.Old(ctx, q)
+}
