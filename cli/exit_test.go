@@ -95,6 +95,12 @@ func TestRun_ExitCodeOfUsage(t *testing.T) {
 		{"config", "--json"},
 		{"restore"},
 		{"version", "1"},
+		{"demo", "now"},
+		{"demo", "--events", "1"},
+		{"demo", "--speed", "0"},
+		{"demo", "--speed", "NaN"},
+		{"demo", "--database", "x.db"},
+		{"demo", "--url", "http://127.0.0.1"},
 	} {
 		r := run(t, nil, "", args...)
 		if r.code != ExitUsage || r.err == "" || r.out != "" {

@@ -29,7 +29,7 @@ func (a *app) showWaiting(ctx context.Context, w *waiting, page *api.List, head 
 		return nil
 	}
 	t := a.table("ID", "UNKNOWN", "REASON", "TRIED", "NEXT", "CHANNEL", "RECIPIENT", "EVENT", "PROVIDER")
-	t.Spare("ID", "PROVIDER", "EVENT", "CHANNEL", "RECIPIENT", "REASON")
+	t.Spare("ID", "PROVIDER", "EVENT", "CHANNEL", "RECIPIENT", "REASON", "NEXT")
 	for i := range page.Notifications {
 		n := &page.Notifications[i]
 		age, tried := "", ""

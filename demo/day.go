@@ -85,25 +85,24 @@ func (d *day) play(ctx context.Context) error {
 	}()
 	steps := d.steps()
 	d.began = time.Now()
-	mended := make(chan error, 1)
-	ctx, cancel := context.WithTimeout(ctx, d.length+dayTime) // a day that does not end is a fault
+	long := fmt.Errorf("the day did not end within %s", d.length+dayTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, d.length+dayTime, long)
 	defer cancel()
+	defer context.AfterFunc(ctx, d.naive.halt)()
+	mended := make(chan error, 1)
 	go func() { mended <- d.crashOften(ctx) }()
 	for i := 0; i < len(steps) && ctx.Err() == nil; i++ {
 		pause(ctx, d.scaled(steps[i].at)-time.Since(d.began))
 		d.bar.Say(clock(steps[i].at))
 		steps[i].do(ctx)
 	}
-	if err := d.shop.wait(); err != nil {
-		return err
+	err := d.shop.wait()
+	if err != nil {
+		cancel()
 	}
 	d.naive.wait()
-	select {
-	case err := <-mended:
-		return cmp.Or(ctx.Err(), err)
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	crashed := <-mended // nothing may start the service behind its end
+	return cmp.Or(err, context.Cause(ctx), crashed)
 }
 
 // steps are what happens, in the order of the day.

@@ -150,6 +150,42 @@ func TestRun_LeavesTheConsoleOpen(t *testing.T) {
 	}
 }
 
+// Who ends the demo in the middle of its day leaves nothing behind, and gets no error.
+func TestRun_EndsInTheMiddle(t *testing.T) {
+	out := &page{until: "kill -9", seen: make(chan struct{})}
+	o := options(t, out, &page{until: "never"})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		<-out.seen
+		cancel()
+	}()
+	if err := Run(ctx, o); err != nil || strings.Contains(out.String(), "WHAT PEOPLE GOT") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	address := regexp.MustCompile(`http://[0-9.:]+`).FindString(out.String())
+	if _, err := http.Get(address); err == nil || address == "" {
+		t.Errorf("the service at %q is still there", address)
+	}
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestFreeAddress_OfThisMachine(t *testing.T) {
+	for _, listen := range []string{"", "127.0.0.1:0", "[::1]:0", "localhost:0"} {
+		if address, err := freeAddress(listen); err != nil && listen != "[::1]:0" || err == nil && strings.HasSuffix(address, ":0") {
+			t.Errorf("%q: %q, %v", listen, address, err)
+		}
+	}
+	for _, listen := range []string{"0.0.0.0:0", ":0", "example.com:80", "8484", "192.0.2.1:0"} {
+		if address, err := freeAddress(listen); err == nil {
+			t.Errorf("%q: %s", listen, address)
+		}
+	}
+}
+
 // A loss shows: a row that claims to be sent while nobody received it, and a message without a row.
 func TestCount_SeesLosses(t *testing.T) {
 	d := &day{script: write(1, MinEvents), ours: map[string]*provider{}, theirs: map[string]*provider{}}

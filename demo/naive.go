@@ -73,6 +73,13 @@ func (n *naive) crash() {
 	})
 }
 
+// halt ends the process for good: whoever asks it has gone.
+func (n *naive) halt() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.die()
+}
+
 // now is the process, once there is one.
 func (n *naive) now(ctx context.Context) context.Context {
 	n.mu.Lock()

@@ -60,6 +60,8 @@ func freeAddress(listen string) (string, error) {
 		host, candidates = "127.0.0.1", []string{"127.0.0.1:8484"}
 	case err != nil:
 		return "", fmt.Errorf("--listen must be host:port: %w", err)
+	case host != "localhost" && !net.ParseIP(host).IsLoopback():
+		return "", fmt.Errorf("--listen must be an address of this machine alone, such as 127.0.0.1:8484: what is played needs no more")
 	case port == "0":
 		candidates = nil
 	}
