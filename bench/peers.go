@@ -101,7 +101,7 @@ func (b *bench) startGoService(ctx context.Context, provider string, pool int) (
 		return nil, err
 	}
 	p, err := b.processes.start("go-service", exec.Command(b.peers.module, "service", "-database", b.peers.postgres.url,
-		"-provider", "http://"+provider, "-addr", addr, "-conns", fmt.Sprint(pool)))
+		"-provider", "http://"+provider, "-addr", addr, "-conns", fmt.Sprint(pool), "-table", filepath.Join(b.root, "bench", "sql", "table.sql")))
 	if err != nil {
 		return nil, err
 	}

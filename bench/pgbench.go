@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// pgbenchSeed makes the worker's table with the 10,000 rows that are repeated.
+// pgbenchSeed fills the worker's table with the 10,000 rows that are repeated.
 //
 //go:embed sql/seed.sql
 var pgbenchSeed []byte
@@ -51,7 +51,7 @@ func (b *bench) pgbench(ctx context.Context, c cell) (result, error) {
 		return res, err
 	}
 	defer os.RemoveAll(dir)
-	for name, text := range map[string][]byte{"seed.sql": pgbenchSeed, "script.sql": pgbenchScript(c.mode)} {
+	for name, text := range map[string][]byte{"table.sql": workerTable, "seed.sql": pgbenchSeed, "script.sql": pgbenchScript(c.mode)} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
 			return res, err
 		}
@@ -63,7 +63,7 @@ func (b *bench) pgbench(ctx context.Context, c cell) (result, error) {
 		cmd.Dir = dir
 		return cmd
 	}
-	if err := run(command("psql", "-q", "-v", "ON_ERROR_STOP=1", "-f", "seed.sql", "postgres")); err != nil {
+	if err := run(command("psql", "-q", "-v", "ON_ERROR_STOP=1", "-f", "table.sql", "-f", "seed.sql", "postgres")); err != nil {
 		return res, err
 	}
 	timed := func(length time.Duration, more ...string) *exec.Cmd {

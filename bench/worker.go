@@ -18,6 +18,11 @@ var workerScript []byte
 //go:embed node/package.json
 var workerPackage []byte
 
+// workerTable is the table of everything on PostgreSQL but River.
+//
+//go:embed sql/table.sql
+var workerTable []byte
+
 // installWorker puts the worker and its one package into the user's cache folder, so that only the first run needs the network.
 func installWorker(ctx context.Context, install bool) (string, error) {
 	for _, tool := range []string{"node", "npm"} {
@@ -33,7 +38,7 @@ func installWorker(ctx context.Context, install bool) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	for name, text := range map[string][]byte{"worker.mjs": workerScript, "package.json": workerPackage} {
+	for name, text := range map[string][]byte{"worker.mjs": workerScript, "package.json": workerPackage, "table.sql": workerTable} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
 			return "", err
 		}

@@ -2,6 +2,7 @@
 // insert that does nothing on conflict, hands the message to the provider, and records what came back.
 // Environment: DATABASE_URL, PROVIDER (base URL), PORT, POOL (database connections).
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import pg from "pg";
 
@@ -10,21 +11,8 @@ const pool = new pg.Pool({ connectionString: DATABASE_URL, max: Number(POOL) });
 const sendUrl = new URL("/v1/sms/batch/send", PROVIDER);
 const sendHeaders = { authorization: "Bearer test", "content-type": "application/json" };
 
-// Every start begins with an empty table: runs do not feel what earlier ones left.
-await pool.query(`
-  DROP TABLE IF EXISTS notification_claim;
-  CREATE TABLE notification_claim (
-    dedupe_key   text PRIMARY KEY,
-    event_id     text NOT NULL,
-    channel      text NOT NULL,
-    state        text NOT NULL DEFAULT 'claimed',
-    message_id   text,
-    claimed_at   timestamptz NOT NULL DEFAULT now(),
-    confirmed_at timestamptz,
-    attempts     int NOT NULL DEFAULT 0
-  );
-  CREATE INDEX notification_claim_stuck ON notification_claim (claimed_at) WHERE state = 'claimed';
-  CHECKPOINT`);
+await pool.query(readFileSync("table.sql", "utf8"));
+await pool.query("CHECKPOINT");
 
 const CLAIM = `INSERT INTO notification_claim (dedupe_key, event_id, channel) VALUES ($1, $2, 'sms')
   ON CONFLICT (dedupe_key) DO NOTHING`;

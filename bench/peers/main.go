@@ -20,6 +20,7 @@ type options struct {
 	database string
 	provider string // base URL
 	addr     string // where the service listens
+	table    string // file with the service's table
 	conns    int    // of the service's pool; callers and workers of River
 	warm     time.Duration
 	length   time.Duration
@@ -40,6 +41,7 @@ func command(ctx context.Context, args []string) error {
 	flags.StringVar(&o.database, "database", "", "URL of an empty PostgreSQL database, which is overwritten")
 	flags.StringVar(&o.provider, "provider", "", "base URL of the provider")
 	flags.StringVar(&o.addr, "addr", "127.0.0.1:9300", "where the service listens")
+	flags.StringVar(&o.table, "table", "../sql/table.sql", "file with the SQL that makes the service's table")
 	flags.IntVar(&o.conns, "conns", 32, "database connections of the service; callers and workers of River")
 	flags.DurationVar(&o.warm, "warm", time.Second, "River: not measured")
 	flags.DurationVar(&o.length, "length", 4*time.Second, "River: measured")

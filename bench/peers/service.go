@@ -8,25 +8,12 @@ import (
 	"errors"
 	"log"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
-
-// schema is the table of the Node worker: one row of eight columns a notification.
-const schema = `DROP TABLE IF EXISTS notification_claim;
-CREATE TABLE notification_claim (
-  dedupe_key   text PRIMARY KEY,
-  event_id     text NOT NULL,
-  channel      text NOT NULL,
-  state        text NOT NULL DEFAULT 'claimed',
-  message_id   text,
-  claimed_at   timestamptz NOT NULL DEFAULT now(),
-  confirmed_at timestamptz,
-  attempts     int NOT NULL DEFAULT 0
-);
-CREATE INDEX notification_claim_stuck ON notification_claim (claimed_at) WHERE state = 'claimed';`
 
 const (
 	claimRow = `INSERT INTO notification_claim (dedupe_key, event_id, channel) VALUES ($1, $2, $3) ON CONFLICT (dedupe_key) DO NOTHING`
@@ -64,7 +51,11 @@ type answer struct {
 
 // runService serves until ctx ends.
 func runService(ctx context.Context, o options, pool *pgxpool.Pool, client *http.Client) error {
-	for _, query := range []string{schema, "CHECKPOINT"} {
+	table, err := os.ReadFile(o.table)
+	if err != nil {
+		return err
+	}
+	for _, query := range []string{string(table), "CHECKPOINT"} {
 		if _, err := pool.Exec(ctx, query); err != nil {
 			return err
 		}
