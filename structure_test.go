@@ -39,7 +39,7 @@ var fences = map[string][]string{
 	"zombiezen.com/go/sqlite":  {"store", "bench"},
 	"github.com/jackc/pgx":     {"bench"}, // its module of peers, which has a go.mod of its own
 	"github.com/riverqueue":    {"bench"},
-	"database/sql":             {"store", "bench"},
+	"database/sql":             {"store"},
 	"golang.org/x/sys":         {"store"},
 	"golang.org/x/term":        {"terminal"},
 	"github.com/rivo/uniseg":   {"terminal"},

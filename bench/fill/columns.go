@@ -65,6 +65,31 @@ var full = []table{
 	}},
 }
 
+// claimed is a notification that waits to be sent.
+var claimed = []table{
+	{"notifications", []column{
+		{"seq", func(r *row) any { return r.n }},
+		{"id", func(r *row) any { return r.id[:] }},
+		{"source", always("")},
+		{"dedupe_key", keyColumn},
+		{"recipe", always("event")},
+		{"source_in_key", always(int64(0))},
+		{"event_id", func(r *row) any { return string(r.event) }},
+		{"event_type", always("order.shipped")},
+		{"channel", always("sms")},
+		{"provider", always(Provider)},
+		{"pinned", always(int64(0))},
+		{"lane", always(int64(1))},
+		{"state", always("claimed")},
+		{"next_action", always("send")},
+		{"due_at", func(r *row) any { return r.claimed + 24*3600*1000 }},
+		{"expires_at", func(r *row) any { return r.claimed + 72*3600*1000 }},
+		{"claimed_at", func(r *row) any { return r.claimed }},
+		{"updated_at", func(r *row) any { return r.claimed }},
+	}},
+	full[1],
+}
+
 // erased is what is left of the same notification once it was erased.
 var erased = []table{
 	{"erased", []column{

@@ -45,12 +45,15 @@ func appendRecipient(b []byte, n int64) []byte {
 	return strconv.AppendUint(append(b, "+1415"...), 2_000_000+person, 10)
 }
 
-// appendMessage appends the message of row n as JSON.
-func appendMessage(b []byte, n int64) []byte {
+// appendMessage appends the message of row n as JSON: of messageBytes, or short.
+func appendMessage(b []byte, n int64, short bool) []byte {
 	start := len(b)
 	b = strconv.AppendInt(append(b, `{"text":"Order A-`...), n, 10)
 	b = strconv.AppendInt(append(b, ` shipped. Track it at https://example.test/t/A-`...), n, 10)
 	b = append(b, ` and reply STOP to end these messages.`...)
+	if short {
+		return append(b, `"}`...)
+	}
 	const rest = " It comes to the address that you gave when you ordered; our courier rings twice and leaves a card if nobody is there."
 	return append(append(b, rest[:messageBytes-2-(len(b)-start)]...), `"}`...)
 }
@@ -59,7 +62,7 @@ func appendMessage(b []byte, n int64) []byte {
 func AppendClaim(b []byte, n int64) []byte {
 	b = append(appendEventID(append(b, `{"event_id":"`...), n), `","event_type":"order.shipped","channel":"sms","recipient":"`...)
 	b = append(appendRecipient(b, n), `","message":`...)
-	return append(appendMessage(b, n), '}')
+	return append(appendMessage(b, n, false), '}')
 }
 
 // appendKey appends the dedupe key: the recipe "event" of an event without source.

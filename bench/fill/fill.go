@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"zombiezen.com/go/sqlite"
-	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // Version changes with what the rows look like, so that nobody takes an older file for a new one.
@@ -135,60 +134,6 @@ func run(conn *sqlite.Conn, query string) error {
 	}
 	if err = errors.Join(err, st.Finalize()); err != nil {
 		return fmt.Errorf("%.60s: %w", query, err)
-	}
-	return nil
-}
-
-// writer has one statement for each table.
-type writer struct {
-	tables []table
-	stmts  []*sqlite.Stmt
-	row    row
-}
-
-func newWriter(conn *sqlite.Conn, tables []table) (*writer, error) {
-	binary, err := sqlitex.ResultBool(conn.Prep(isBinary))
-	if err != nil {
-		return nil, err
-	}
-	w := &writer{tables: tables, row: row{binaryKey: binary}}
-	for _, t := range tables {
-		var names, places []string
-		for i, c := range t.columns {
-			names, places = append(names, c.name), append(places, "?"+strconv.Itoa(i+1))
-		}
-		st, err := conn.Prepare("INSERT INTO " + t.name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(places, ", ") + ")")
-		if err != nil {
-			return nil, err
-		}
-		w.stmts = append(w.stmts, st)
-	}
-	return w, nil
-}
-
-// write inserts rows first to last.
-func (w *writer) write(first, last, from int64) error {
-	for n := first; n <= last; n++ {
-		w.row.set(n, from)
-		for i, t := range w.tables {
-			st := w.stmts[i]
-			for k, c := range t.columns {
-				switch v := c.value(&w.row).(type) {
-				case int64:
-					st.BindInt64(k+1, v)
-				case string:
-					st.BindText(k+1, v)
-				case []byte:
-					st.BindBytes(k+1, v)
-				}
-			}
-			if _, err := st.Step(); err != nil {
-				return fmt.Errorf("row %d of %s: %w", n, t.name, err)
-			}
-			if err := st.Reset(); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ type row struct {
 	messageID, answer              []byte
 	claimed, sent                  int64 // Unix milliseconds
 	binaryKey                      bool  // how the schema keeps keys
+	short                          bool  // a message without the sentence that fills it up
 }
 
 // ID is the id of row n of a ledger whose first row was claimed at from (Unix milliseconds): a UUIDv7.
@@ -34,7 +35,7 @@ func claimedAt(n, from int64) int64 { return from + (n-1)*Spacing.Milliseconds()
 func (r *row) set(n, from int64) {
 	r.n, r.id = n, ID(n, from)
 	r.event, r.recipient = appendEventID(r.event[:0], n), appendRecipient(r.recipient[:0], n)
-	r.key, r.message = appendKey(r.key[:0], r.event, r.recipient), appendMessage(r.message[:0], n)
+	r.key, r.message = appendKey(r.key[:0], r.event, r.recipient), appendMessage(r.message[:0], n, r.short)
 	r.hash = contentHash(r.recipient, r.message)
 	r.claimed = claimedAt(n, from)
 	r.sent = r.claimed + 120
