@@ -108,7 +108,8 @@ type app struct {
 	key      string
 	json     bool
 	colour   terminal.When
-	watching bool // one request for each look
+	watching bool            // one request for each look
+	page     *terminal.Table // of a list, that was written last
 }
 
 // Run does what args (without the program's name) ask for and returns the exit code.

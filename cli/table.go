@@ -39,12 +39,13 @@ func (t *table) flush() error {
 	return exitNo(t.err)
 }
 
-// flushPage writes a page of a list; below a page that had the heads it has none. On a terminal that is too narrow it says once what
+// flushPage writes a page of a list, below the one before unless it is the first. On a terminal that is too narrow it says once what
 // is not shown.
 func (a *app) flushPage(t *table, head bool) error {
 	if !head {
-		t.Continued()
+		t.Below(a.page)
 	}
+	a.page = t.Table
 	if err := t.flush(); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sendonce/api"
+	"sendonce/terminal"
 )
 
 // settleTime is how long the evening waits at most for what settles by itself. What takes longer goes on while the console is open.
@@ -16,16 +17,8 @@ const settleTime = 25 * time.Second
 // evening waits until nothing more is under way, stops the service, and counts.
 func (d *day) evening(ctx context.Context) (*Result, error) {
 	d.tell(clock(openFor), "The shop closes. What can be proven is settled: by receipts, and by repeats under the providers' own keys.\n")
-	receipts := time.Now().Add(d.length / 4) // the last of most of them leaves by then
-	for end := time.Now().Add(settleTime); ; {
-		busy, err := d.busy(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if left := time.Until(end); left <= 0 || !busy && time.Now().After(receipts) {
-			break
-		}
-		pause(ctx, 200*time.Millisecond)
+	if err := d.settle(ctx); err != nil {
+		return nil, err
 	}
 	rows, err := d.rows(ctx)
 	if err != nil {
@@ -46,20 +39,44 @@ func (d *day) evening(ctx context.Context) (*Result, error) {
 	return r, nil
 }
 
-// busy reports whether something is about to happen by itself.
-func (d *day) busy(ctx context.Context) (bool, error) {
-	var list api.List
+// settle waits for what settles by itself, settleTime at most.
+func (d *day) settle(ctx context.Context) error {
+	var bar *terminal.Progress
+	first := 0
+	receipts := time.Now().Add(d.length / 4) // the last of most of them leaves by then
+	for end := time.Now().Add(settleTime); ; {
+		busy, err := d.busy(ctx)
+		if err != nil {
+			return err
+		}
+		if left := time.Until(end); left <= 0 || busy == 0 && time.Now().After(receipts) {
+			return nil
+		}
+		if bar == nil && busy > 0 {
+			first, bar = busy, d.say.Progress("settling by itself", int64(busy), false)
+			defer bar.End()
+		}
+		if bar != nil {
+			bar.Set(int64(max(first-busy, 0)))
+		}
+		pause(ctx, 200*time.Millisecond)
+	}
+}
+
+// busy counts the rows with which something is about to happen by itself.
+func (d *day) busy(ctx context.Context) (rows int, err error) {
 	for _, state := range []string{"claimed", "sending", "ambiguous"} {
+		var list api.List
 		if err := d.read(ctx, "/v1/notifications?limit=500&state="+state, &list); err != nil {
-			return false, err
+			return 0, err
 		}
 		for _, n := range list.Notifications {
 			if next := n.NextAction; state != "ambiguous" || next != nil && *next == "repeat" {
-				return true, nil
+				rows++
 			}
 		}
 	}
-	return false, nil
+	return rows, nil
 }
 
 // read is call for what can't be refused.

@@ -20,7 +20,8 @@ type Table struct {
 	blocks bool
 	paint  func(row []string, column int) Colour
 	left   []string // columns that were left out
-	quiet  bool     // no line of heads
+	above  *Table   // that this one goes on below of, without a line of heads; nil: none
+	taken  []int    // widths of the columns, once they are written
 }
 
 // Table begins a table; without heads its first column names the others.
@@ -46,9 +47,9 @@ func (t *Table) Blocks() *Table {
 	return t
 }
 
-// Continued leaves out the line of heads: the table goes on below one that has it.
-func (t *Table) Continued() *Table {
-	t.quiet = true
+// Below makes the table go on below another one of the same heads: it has none of its own, and its columns stand under that one's.
+func (t *Table) Below(above *Table) *Table {
+	t.above = above
 	return t
 }
 
@@ -67,10 +68,16 @@ func (t *Table) LeftOut() []string { return t.left }
 
 // Flush writes the table.
 func (t *Table) Flush() error {
-	if len(t.rows) == 0 && (t.quiet || len(t.heads) == 0) {
+	if len(t.rows) == 0 && (t.above != nil || len(t.heads) == 0) {
 		return nil
 	}
 	room := t.screen.Columns()
+	if t.above != nil {
+		for _, column := range t.above.left {
+			t.leaveOut(column)
+		}
+		t.spare = nil
+	}
 	widths := t.widths()
 	if room > 0 && len(t.heads) > 0 && total(widths) > room {
 		if t.blocks {
@@ -86,7 +93,8 @@ func (t *Table) Flush() error {
 		t.squeeze(widths, room)
 	}
 	var b strings.Builder
-	if len(t.heads) > 0 && !t.quiet {
+	t.taken = widths
+	if len(t.heads) > 0 && t.above == nil {
 		t.line(&b, t.heads, widths, func(int) Colour { return Bold })
 	}
 	for _, row := range t.rows {
@@ -118,11 +126,16 @@ func (t *Table) widths() []int {
 			widths[i] = max(widths[i], Width(c))
 		}
 	}
-	if !t.quiet {
+	if t.above == nil {
 		see(t.heads)
 	}
 	for _, row := range t.rows {
 		see(row)
+	}
+	if t.above != nil {
+		for i, w := range t.above.taken {
+			widths[i] = max(widths[i], w)
+		}
 	}
 	return widths
 }

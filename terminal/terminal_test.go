@@ -139,6 +139,30 @@ func TestTable_Fits(t *testing.T) {
 	}
 }
 
+// Pages of a list read as one: the columns of a later page stand under the first one's, and the same ones are left out.
+func TestTable_GoesOnBelow(t *testing.T) {
+	tty := &fakeTerminal{columns: 64, rows: 24}
+	first := wide(tty).Spare("ID", "CHANNEL")
+	if err := first.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	tty.Reset()
+	second := Open(tty, Never, env()).Table("ID", "STATE", "CHANNEL", "RECIPIENT").Below(first)
+	second.Row("1", "sent", "sms", "x")
+	third := Open(tty, Never, env()).Table("ID", "STATE", "CHANNEL", "RECIPIENT").Below(second)
+	third.Row("0123456789", "sent", "sms", strings.Repeat("r", 40))
+	for _, table := range []*Table{second, third} {
+		if err := table.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "1           sent                               x\n" +
+		"0123456789  sent                       " + strings.Repeat("r", 24) + "…\n"
+	if tty.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", tty.String(), want)
+	}
+}
+
 // A record that is too wide shows as blocks, with nothing left out.
 func TestTable_Blocks(t *testing.T) {
 	tty := &fakeTerminal{columns: 40, rows: 24}
