@@ -104,6 +104,7 @@ type grown struct {
 	Peak      float64  `json:"peak_mib"`
 	BytesEach float64  `json:"bytes_each"`
 	Results   []result `json:"results"`
+	Pages     []page   `json:"pages"` // of the console
 }
 
 // grow measures one size.
@@ -137,6 +138,9 @@ func (b *bench) grow(ctx context.Context, m made) (g grown, err error) {
 	}
 	g.Idle = memory.Now
 	if err := warm(in.database); err != nil {
+		return g, err
+	}
+	if g.Pages, err = b.visit(ctx, in, m); err != nil {
 		return g, err
 	}
 	next := m.rows + 1

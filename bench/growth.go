@@ -68,7 +68,7 @@ func middle(rounds []grown) grown {
 		ready, checked = append(ready, round.Ready), append(checked, round.Checked)
 		g.Idle, g.Peak = max(g.Idle, round.Idle), max(g.Peak, round.Peak)
 	}
-	g.Ready, g.Checked, g.Results = median(ready), median(checked), nil
+	g.Ready, g.Checked, g.Results, g.Pages = median(ready), median(checked), nil, middlePages(rounds)
 	for _, r := range rounds[0].Results {
 		g.Results = append(g.Results, medians(runs, r.System, r.Cell))
 	}
@@ -98,6 +98,8 @@ func (r growthReport) write(w io.Writer) {
 	}
 	writeTable(w, rows)
 	writeNotes(w, r.Sizes)
+	fmt.Fprintln(w)
+	writePages(w, r.Sizes)
 	fmt.Fprintln(w)
 	writeTargets(w, r.Targets)
 }

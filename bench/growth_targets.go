@@ -18,6 +18,7 @@ func growthTargets(sizes []grown) (all []target) {
 		for _, cell := range []string{"repeats/64", "reads/64", "lists/16", "stats/4"} {
 			all = append(all, atLeast(fmt.Sprintf("%s at %s rows", cell, g.Size), of(cell), 0.80, "%.2f of the empty ledger's"))
 		}
+		all = append(all, pageTargets(g)...)
 		all = append(all, atMost("ready at "+g.Size+" rows", g.Ready, 1000, "%.0f ms"))
 		all = append(all, atMost("memory idle at "+g.Size+" rows", g.Idle, 64, "%.1f MiB"))
 		all = append(all, atMost("memory under load at "+g.Size+" rows", g.Peak, 200, "%.1f MiB"))

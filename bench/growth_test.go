@@ -167,3 +167,26 @@ func TestGrowthReport_EveryRowHasTheColumnsOfTheHead(t *testing.T) {
 		}
 	}
 }
+
+// The pages of the console are judged at a million rows, each by its median.
+func TestPages_Judged(t *testing.T) {
+	round := func(median, most float64) grown {
+		return grown{Size: "1M", Pages: []page{{Name: "waiting", Median: median, Most: most}}}
+	}
+	pages := middlePages([]grown{round(10, 20), round(70, 400), round(40, 90)})
+	if len(pages) != 1 || pages[0].Median != 40 || pages[0].Most != 400 {
+		t.Errorf("joined: %+v", pages)
+	}
+	for _, c := range []struct {
+		g    grown
+		want string
+	}{{round(40, 400), pass}, {round(51, 60), miss}, {grown{Size: "10M", Pages: pages}, ""}} {
+		got := ""
+		for _, one := range pageTargets(c.g) {
+			got += one.Result
+		}
+		if got != c.want {
+			t.Errorf("%+v is %q, want %q", c.g, got, c.want)
+		}
+	}
+}

@@ -10,8 +10,11 @@ import (
 	"sendonce/ledger"
 )
 
-// pageRows is how many rows a page of a list has.
-const pageRows = 50
+const (
+	pageRows  = 50     // of a page of a list
+	goesOn    = 20     // pages without a row that are left behind by themselves
+	stepParam = "step" // counts them
+)
 
 // filterForm is a filter as a form has it: what was typed stays typed, right or wrong.
 type filterForm struct {
@@ -92,7 +95,8 @@ type listed struct {
 	Rows  []ledger.Notification
 	Newer string
 	Older string
-	Gap   bool // rows were looked at, and none fits: there may be more further on
+	Gap   bool   // rows were looked at, and none fits: there may be more further on
+	On    string // the next page, where it is fetched by itself
 }
 
 // list reads the page of a filter that the address asks for: older=SEQ goes on behind a row, newer=SEQ before it. The list stands
@@ -123,6 +127,9 @@ func (v *visit) list(f ledger.Filter) (listed, error) {
 		return out, nil
 	}
 	out.Older = v.address(page.Next, "older")
+	if step, err := strconv.Atoi(q.Get(stepParam)); out.Gap && step < goesOn && (err == nil && step >= 0 || q.Get(stepParam) == "") {
+		out.On = out.Older + "&" + stepParam + "=" + strconv.Itoa(step+1)
+	}
 	if f.Cursor != 0 {
 		first := f.Cursor - 1
 		if len(out.Rows) > 0 {
@@ -148,7 +155,7 @@ func readPlace(text string) (int64, error) {
 // address is that of the page which goes on at a place in a direction, with the same filter; "" where the list ends.
 func (v *visit) address(place int64, direction string) string {
 	q := v.r.URL.Query()
-	for _, name := range []string{"older", "newer", "told"} {
+	for _, name := range []string{"older", "newer", "told", stepParam} {
 		q.Del(name)
 	}
 	if place == 0 {

@@ -1,9 +1,11 @@
 package console
 
 import (
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"regexp"
 	"strings"
@@ -164,3 +166,24 @@ func TestExport_WholeAndSafe(t *testing.T) {
 	csvText := r.as("sender").get("/notifications/export?format=csv")
 	hasNot(t, csvText, "4155550142")
 }
+
+// Where no index helps a page looks at so many rows only; pages without a row go on by themselves, for a while.
+func TestNotifications_LooksInSteps(t *testing.T) {
+	c := New(stepping{}, Settings{}, slog.New(slog.DiscardHandler))
+	v := &visitor{rig: &rig{t: t, console: c}, remote: "127.0.0.1:1"}
+	w := v.get("/notifications?event_type=none")
+	has(t, w, "None of the newest 50,000 rows", `hx-get="?event_type=none&amp;older=7&amp;step=1"`, `href="?event_type=none&amp;older=7" rel="next"`)
+	has(t, v.get("/notifications?event_type=none&older=9&step=19"), "step=20")
+	for _, step := range []string{"20", "-1", "x"} {
+		hasNot(t, v.get("/notifications?event_type=none&older=9&step="+step), "hx-trigger=\"load")
+	}
+}
+
+// stepping is a ledger whose pages are empty and end before the list does.
+type stepping struct{ Ledger }
+
+func (stepping) List(context.Context, ledger.Filter) (ledger.Page, error) {
+	return ledger.Page{Next: 7}, nil
+}
+
+func (stepping) Providers() []ledger.ProviderStatus { return nil }

@@ -182,7 +182,8 @@ func (l *listing) page() string {
 	source, rest := probe.source()
 	limit := int64(l.f.Limit) + 1
 	if source == "" {
-		where := append([]string{"n.seq > 0" + l.span("n.seq")}, l.conditions(l.f)...)
+		// The + leaves the index to the span: of two lower bounds SQLite takes the first, and would look at every row above it.
+		where := append([]string{"+n.seq > 0" + l.span("n.seq")}, l.conditions(l.f)...)
 		return "SELECT " + rowColumns + " FROM " + rowTables + " WHERE " + strings.Join(where, " AND ") + l.order() + " LIMIT " + l.arg(limit)
 	}
 	look := limit

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -137,6 +138,19 @@ func TestPlans_OfLists(t *testing.T) {
 			if strings.Contains(steps, "TEMP B-TREE") && !c.sort {
 				t.Errorf("%s, oldest %v: sorts:\n%s\n%s", c.name, oldest, steps, query)
 			}
+		}
+	}
+}
+
+// Keeps out that a page looks at every row of the ledger, and one of the oldest at all that come before it: of two lower bounds
+// SQLite seeks by the one that was written first.
+func TestPlans_OneLowerBound(t *testing.T) {
+	bound := regexp.MustCompile(`[^+]n\.seq > `)
+	for _, l := range []listing{
+		{f: ledger.Filter{UserID: "u", Limit: 10, Cursor: 900}, stop: 800}, {f: ledger.Filter{UserID: "u", Limit: 10, Cursor: 800, Oldest: true}, stop: 900},
+	} {
+		if query := l.page(); len(bound.FindAllString(query, -1)) != 1 {
+			t.Errorf("the span has not the only lower bound: %s", query)
 		}
 	}
 }

@@ -39,6 +39,9 @@ func appendEventID(b []byte, n int64) []byte {
 	return b
 }
 
+// Recipient is the phone number of row n.
+func Recipient(n int64) string { return string(appendRecipient(nil, n)) }
+
 // appendRecipient appends the phone number of row n, in the form that enters the key.
 func appendRecipient(b []byte, n int64) []byte {
 	person := mix(uint64(n)^0x5bd1e995) % recipients
