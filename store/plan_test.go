@@ -72,6 +72,14 @@ func TestPlans_UseTheirIndex(t *testing.T) {
 		{name: "repeats of", query: suppressedOf, index: []string{"duplicates_of (notification>? AND notification<?)"}},
 		{name: "message ids of", query: messageIDsOf, index: []string{"message_ids_of (notification>? AND notification<?)"}},
 		{name: "resends of", query: resendsOf, index: []string{"p USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "notifications_resends (resend_of=?)"}},
+		{name: "erased by key", query: erasedByKey, index: []string{"erased_key (dedupe_key=? AND source=?)"}},
+		{name: "erased by id", query: erasedByID, index: []string{"erased_id (id=?)"}},
+		{name: "rows that may be erased", query: oldRows, index: []string{"n USING INTEGER PRIMARY KEY (rowid>?)", "notifications_resends (resend_of=?)"}},
+		{name: "a family", query: familyOf, index: []string{"notifications_resends (resend_of=?)"}, scan: "SCAN f"},
+		{name: "still old", query: stillOld, index: []string{"n USING INTEGER PRIMARY KEY (rowid=?)", "receipts_of (notification=?)"}, scan: "SCAN json_each"},
+		{name: "receipts that are erased", query: receiptsOfRows, index: []string{"receipts_of (notification=?)"}, scan: "SCAN json_each"},
+		{name: "receipts that age out", query: ageOut, index: []string{"receipts_ageing (arrived_at<?)"}},
+		{name: "audit of erased rows", query: erasedAfterSeq, index: []string{"e USING INTEGER PRIMARY KEY (rowid>?)", "notifications_key (dedupe_key=? AND source=?)"}},
 		{name: "lost contents", query: lostContents, index: []string{"contents USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"}},
 	} {
 		steps := strings.Join(plan(t, s.reads, c.query), "\n")

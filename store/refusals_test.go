@@ -18,6 +18,11 @@ func TestSchema_RefusesForbiddenChanges(t *testing.T) {
 	flies := taken(t, s, claimed(t, s, claimOf(2))[0])
 	waits := claimed(t, s, claimOf(3))[0]
 	settled(t, s, n, ledger.Change{State: n.State, ConfirmedAt: at0})
+	gone := sentRow(t, s, 4, "SM4")
+	claimed(t, s, claimOf(5))
+	if rows, err := s.Erase([]ledger.Family{{gone.Seq}}, longAgo, longAgo); err != nil || len(rows) != 1 {
+		t.Fatal(rows, err)
+	}
 	var told ledger.ProofFacts
 	if _, _, err := prove(s, receiptOf("SM1", ledger.Delivered), proves(&told)); err != nil {
 		t.Fatal(err)
@@ -73,6 +78,14 @@ func TestSchema_RefusesForbiddenChanges(t *testing.T) {
 		{"a receipt twice", "INSERT INTO receipts (provider, event_key, fact_key, kind, arrived_at) SELECT provider, event_key, 'other', kind, arrived_at FROM receipts"},
 		{"a fact twice", "INSERT INTO receipts (provider, event_key, fact_key, kind, arrived_at) SELECT provider, 'other', fact_key, kind, arrived_at FROM receipts"},
 		{"an empty message id", "INSERT INTO message_ids VALUES ('', 'p', 1, 1)"},
+		{"an erased row deleted", "DELETE FROM erased"},
+		{"another outcome of an erased row", "UPDATE erased SET state = 'failed', confirmed_at = NULL"},
+		{"another key of an erased row", "UPDATE erased SET dedupe_key = 'other'"},
+		{"a row erased while it flies", erasedAs(2, "n.state")},
+		{"a row erased with another outcome", erasedAs(1, "'failed'")},
+		{"a row erased under another key", strings.Replace(erasedAs(1, "n.state"), "n.dedupe_key", "'other'", 1)},
+		{"an erased row that was never there", strings.Replace(erasedAs(1, "n.state"), "n.id", "randomblob(16)", 1)},
+		{"an attempt of an erased row", "INSERT INTO attempts (notification, number, kind, provider, account, request_hash, started_at) VALUES (4, 1, 'send', 'p', zeroblob(8), zeroblob(16), 1)"},
 		{"a second ledger in one file", "INSERT INTO ledger VALUES (2, zeroblob(16), 1, NULL, 1)"},
 		{"a resend without a number", "INSERT INTO notifications (id, source, dedupe_key, recipe, source_in_key, event_id, channel, provider, pinned, lane, state, next_action, due_at, resend_of, claimed_at, updated_at) SELECT randomblob(16), '', 'other', recipe, 1, 'e', 'sms', 'p', 0, 1, 'claimed', 'send', 1, id, 1, 1 FROM notifications WHERE seq = 1"},
 	} {
@@ -100,4 +113,11 @@ func restOf(t *testing.T, db *sql.DB, table string, after int) string {
 func born(attempts, version int) string {
 	return fmt.Sprintf(`INSERT INTO notifications (id, source, dedupe_key, recipe, source_in_key, event_id, channel, provider, pinned, lane, state,
  attempt_count, version, claimed_at, updated_at) VALUES (randomblob(16), '', 'born', 'given', 0, 'e1', 'sms', 'p', 0, 1, 'sending', %d, %d, 1, 1)`, attempts, version)
+}
+
+// erasedAs erases a row by hand, with a state of the hand's choice.
+func erasedAs(seq int, state string) string {
+	return fmt.Sprintf(`INSERT INTO erased (seq, id, source, dedupe_key, recipe, channel, state, maybe_sent, attempt_count, version, duplicate_count, claimed_at,
+ confirmed_at, updated_at, erased_at) SELECT n.seq, n.id, n.source, n.dedupe_key, n.recipe, n.channel, %s, n.maybe_sent, 1, 1, 0, n.claimed_at,
+ CASE %[1]s WHEN 'sent' THEN 1 END, n.updated_at, 1 FROM notifications n WHERE n.seq = %d`, state, seq)
 }
