@@ -134,3 +134,46 @@ func TestAllocations_Tally(t *testing.T) {
 		}
 	})
 }
+
+// A start does not empty the plots: what the newest rows tell is counted again, each thing once.
+func TestHistory_OutlivesARestart(t *testing.T) {
+	bubble(t, func(r *rig) { r.scripts["a"].window = time.Hour }, func(t *testing.T, r *rig) {
+		r.claim("e1")
+		r.claim("e1")
+		r.scripts["a"].then(lost)
+		r.decide(r.claim("e2"), ledger.CauseConfirm)
+		r.prove(receipt(r.claim("e3"), 1, "delivered", ledger.Delivered))
+		repeated := r.claim("e4")
+		r.scripts["a"].then(accepted("m1"))
+		r.advance(20 * time.Minute)
+		r.expect(repeated, ledger.StateSent, "")
+		r.scripts["a"].then(rejected)
+		r.claim("e5")
+		before := r.ledger.History("a")
+		r.stop()
+		r.advance(10 * time.Minute)
+		r.start()
+		r.scripts["a"].then(accepted(""))
+		r.claim("e6")
+		after := r.ledger.History("a")
+		want := before.LastDay()
+		want.Suppressed = 0 // of repeats the ledger keeps a count alone
+		want.Claims++
+		want.Accepted++
+		if after.LastDay() != want || want.ByEvidence != 2 || want.ByPerson != 1 || want.Claims != 6 {
+			t.Errorf("after the restart %+v, want %+v", after.LastDay(), want)
+		}
+		if after.Hour[49].Rejected != 1 || after.Hour[59].Accepted != 1 {
+			t.Errorf("the spans are %+v", after.Hour)
+		}
+		if v := r.view("a"); v.Latency.Answers != before.LastDay().Accepted+before.LastDay().Rejected+1 {
+			t.Errorf("answers: %+v", v.Latency)
+		}
+		r.stop()
+		r.advance(25 * time.Hour)
+		r.start()
+		if h := r.ledger.History("a"); h.LastDay() != (ledger.Counts{}) {
+			t.Errorf("a day later: %+v", h.LastDay())
+		}
+	})
+}

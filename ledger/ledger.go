@@ -21,7 +21,7 @@ type Ledger struct {
 	outlets  map[string]*outlet // by provider name; fixed after Recover
 	clock    *clock
 	random   func() float64
-	began    time.Time // when New was called: what is counted in memory begins here
+	began    time.Time // when Recover had ended: from here on all is counted as it happens
 	strays   *tally    // of rows whose provider no outlet has
 
 	shortcut shortcut
@@ -98,7 +98,11 @@ func (l *Ledger) Recover(ctx context.Context) (int, error) {
 			o.gate.Pause(p)
 		}
 	}
-	return moved, l.adoptMissing(ctx)
+	if err := l.adoptMissing(ctx); err != nil {
+		return moved, err
+	}
+	l.began = l.clock.now()
+	return moved, nil
 }
 
 // adoptMissing gives an outlet without a provider to each name that rows stand under and the configuration

@@ -33,6 +33,7 @@ func (l *Ledger) Run(ctx context.Context) error {
 	}
 	loops.Go(func() { l.tellWaiting(ctx, begun) })
 	loops.Go(func() { l.desk.run(ctx) })
+	loops.Go(func() { l.remember(ctx) })
 	l.shortcut.open(work)
 	<-ctx.Done()
 	l.draining.Store(true)

@@ -45,7 +45,7 @@ func (l *Ledger) settleOne(a Act) (Notification, error) {
 		return Notification{}, err
 	}
 	l.log.Info("settled", "id", n.ID, "action", a.Action, "actor", a.Actor, "state", n.State, "reason", n.Reason)
-	if a.Action == CauseConfirm || a.Action == CauseRelease || a.Action == CauseAbandon {
+	if a.Action.settles() {
 		l.tallyOf(&n).count(n.UpdatedAt, func(s *slot) { s.ByPerson++ })
 	}
 	l.repeats.addTo(&n)

@@ -95,6 +95,10 @@ type Store interface {
 	SetPause(p Pause) error
 	ClearPause(provider string) error
 
+	// Lately returns the newest rows whose Seq is less than before, the newest first, with what their history says of times,
+	// providers and outcomes and nothing else: Seq, Provider, ClaimedAt; ended attempts; settlements without their words.
+	Lately(ctx context.Context, before int64, limit int) ([]Record, error)
+
 	// Stats counts.
 	Stats(ctx context.Context) (Stats, error)
 

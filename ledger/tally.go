@@ -56,8 +56,7 @@ func (c *Counts) outcome(o Outcome) {
 	}
 }
 
-// tally counts, for one provider, what happened lately. It is memory of a fixed size that a restart empties, and no figure of it
-// decides anything.
+// tally counts, for one provider, what happened lately. It is memory of a fixed size, and no figure of it decides anything.
 type tally struct {
 	mu       sync.Mutex
 	minutes  ring
@@ -151,10 +150,11 @@ type Span struct {
 	Counts
 }
 
-// History is what happened lately, since the service started. The last span has only begun.
+// History is what happened lately. The last span has only begun. Of before the start it has what the newest rows tell, see remember:
+// no repeats.
 type History struct {
 	At      time.Time
-	Since   time.Time // when the service started: nothing of before is counted
+	Since   time.Time // when the service started
 	Hour    []Span    // 60, the oldest first
 	Day     []Span    // 96
 	Repeats Repeats
