@@ -89,6 +89,11 @@ func (s counted) Backlog(ctx context.Context, provider string, limit int) (int, 
 	return s.Store.Backlog(ctx, provider, limit)
 }
 
+func (s counted) Lately(ctx context.Context, before int64, limit int) ([]ledger.Record, error) {
+	s.reads.Add(1)
+	return s.Store.Lately(ctx, before, limit)
+}
+
 // everyReadCounts holds counted to the interface: what reads takes a context.
 func everyReadCounts(t *testing.T, s counted) {
 	t.Helper()
