@@ -1,6 +1,9 @@
 package fill
 
-import "encoding/hex"
+import (
+	"encoding/hex"
+	"slices"
+)
 
 // column is one column and where its value comes from: an int64, a string (TEXT) or a []byte (BLOB).
 type column struct {
@@ -16,31 +19,35 @@ type table struct {
 
 func always(v any) func(*row) any { return func(*row) any { return v } }
 
+// event is what a row has from its claim on, whatever becomes of it.
+var event = []column{
+	{"seq", func(r *row) any { return r.n }},
+	{"id", func(r *row) any { return r.id[:] }},
+	{"source", always("")},
+	{"dedupe_key", keyColumn},
+	{"recipe", always("event")},
+	{"source_in_key", always(int64(0))},
+	{"event_id", func(r *row) any { return string(r.event) }},
+	{"event_type", always("order.shipped")},
+	{"channel", always("sms")},
+	{"provider", always(Provider)},
+	{"pinned", always(int64(0))},
+	{"lane", always(int64(1))},
+	{"expires_at", func(r *row) any { return r.claimed + 72*3600*1000 }},
+	{"claimed_at", func(r *row) any { return r.claimed }},
+}
+
 // full is a notification that was claimed, taken with its claim and sent by its first attempt. Columns that are NULL or have
-// their default there are left out. This is the only place that knows the layout of the schema.
+// their default there are left out. This file is the only place that knows the layout of the schema.
 var full = []table{
-	{"notifications", []column{
-		{"seq", func(r *row) any { return r.n }},
-		{"id", func(r *row) any { return r.id[:] }},
-		{"source", always("")},
-		{"dedupe_key", keyColumn},
-		{"recipe", always("event")},
-		{"source_in_key", always(int64(0))},
-		{"event_id", func(r *row) any { return string(r.event) }},
-		{"event_type", always("order.shipped")},
-		{"channel", always("sms")},
-		{"provider", always(Provider)},
-		{"pinned", always(int64(0))},
-		{"lane", always(int64(1))},
+	{"notifications", slices.Concat(event, []column{
 		{"state", always("sent")},
-		{"expires_at", func(r *row) any { return r.claimed + 72*3600*1000 }},
 		{"attempt_count", always(int64(1))},
 		{"message_id", func(r *row) any { return string(r.messageID) }},
 		{"version", always(int64(3))},
-		{"claimed_at", func(r *row) any { return r.claimed }},
 		{"confirmed_at", func(r *row) any { return r.sent }},
 		{"updated_at", func(r *row) any { return r.sent }},
-	}},
+	})},
 	{"contents", []column{
 		{"notification", func(r *row) any { return r.n }},
 		{"recipient", func(r *row) any { return string(r.recipient) }},
@@ -67,26 +74,12 @@ var full = []table{
 
 // claimed is a notification that waits to be sent.
 var claimed = []table{
-	{"notifications", []column{
-		{"seq", func(r *row) any { return r.n }},
-		{"id", func(r *row) any { return r.id[:] }},
-		{"source", always("")},
-		{"dedupe_key", keyColumn},
-		{"recipe", always("event")},
-		{"source_in_key", always(int64(0))},
-		{"event_id", func(r *row) any { return string(r.event) }},
-		{"event_type", always("order.shipped")},
-		{"channel", always("sms")},
-		{"provider", always(Provider)},
-		{"pinned", always(int64(0))},
-		{"lane", always(int64(1))},
+	{"notifications", slices.Concat(event, []column{
 		{"state", always("claimed")},
 		{"next_action", always("send")},
 		{"due_at", func(r *row) any { return r.claimed + 24*3600*1000 }},
-		{"expires_at", func(r *row) any { return r.claimed + 72*3600*1000 }},
-		{"claimed_at", func(r *row) any { return r.claimed }},
 		{"updated_at", func(r *row) any { return r.claimed }},
-	}},
+	})},
 	full[1],
 }
 
