@@ -45,8 +45,14 @@ var assetAddress = regexp.MustCompile(`/console(/static/[^"]+)"`)
 
 // Everything that a page loads is there, may be kept for ever, and weighs little.
 func TestFiles_Weight(t *testing.T) {
+	for _, path := range []string{"/", "/notifications", "/providers", "/mailbox"} {
+		t.Run(path, func(t *testing.T) { weigh(t, path) })
+	}
+}
+
+func weigh(t *testing.T, path string) {
 	r := newRig(t, open)
-	page := r.as("").get("/notifications")
+	page := r.as("").get(path)
 	weight := page.Body.Len()
 	addresses := assetAddress.FindAllStringSubmatch(page.Body.String(), -1)
 	if len(addresses) < 5 {

@@ -245,3 +245,26 @@ func TestMailbox_ReadsAnyMessage(t *testing.T) {
 		}
 	}
 }
+
+// A page that waits is told of what it shows, and of that only.
+func TestPages_AreToldOfChanges(t *testing.T) {
+	r := newRig(t)
+	v := r.as("operator")
+	markAt := func(path string) string {
+		_, rest, _ := strings.Cut(v.get(path).Body.String(), "?mark=")
+		mark, _, _ := strings.Cut(rest, `"`)
+		return mark
+	}
+	overview := v.listen(t, "/live/overview?mark="+markAt("/"))
+	gates := v.listen(t, "/live/providers?mark="+markAt("/providers"))
+	box := v.listen(t, "/live/mailbox?mark="+markAt("/mailbox"))
+	r.claim(ledger.Event{EventID: "evt_1"})
+	<-overview
+	<-box
+	if _, err := r.ledger.Pause(t.Context(), "taken", "ops", "test"); err != nil {
+		t.Fatal(err)
+	}
+	if mark := <-gates; mark != markAt("/providers") { // the claim came first, and told this page nothing
+		t.Error("the page of the providers was told of something else than the pause")
+	}
+}
