@@ -2,9 +2,11 @@ package providers
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"golang.org/x/net/http/httpguts"
@@ -17,11 +19,12 @@ const inOneGo = 16 << 10
 // link is one connection. One request has it at a time.
 type link struct {
 	net.Conn
-	raw    net.Conn // under TLS, or the same
-	to     origin
-	in     *bufio.Reader
-	out    *bufio.Writer
-	rested time.Time // since when no request has it
+	raw     net.Conn // under TLS, or the same
+	records *records // between the two, under TLS
+	to      origin
+	in      *bufio.Reader
+	out     *bufio.Writer
+	rested  time.Time // since when no request has it
 
 	room  int  // bytes of an answer's header that are still read, 1xx answers before it included
 	body  bool // what is read is no header
@@ -78,6 +81,46 @@ func (l *link) sendBeside(req *http.Request) (sent func() bool) {
 		return false
 	}
 }
+
+// quiet reports whether nothing came beyond the answers that were read, not even the end. Under TLS that is looked for in three places.
+func (l *link) quiet() bool {
+	if l.in.Buffered() > 0 || !untouched(l.raw) {
+		return false
+	}
+	if l.records == nil {
+		return true
+	}
+	if l.SetReadDeadline(time.Unix(1, 0)) != nil { // so that nothing is waited for
+		return false
+	}
+	_, err := l.Conn.Read(make([]byte, 1))
+	return errors.Is(err, os.ErrDeadlineExceeded) && l.records.none() && l.SetReadDeadline(time.Time{}) == nil
+}
+
+// records gives TLS one record at a time. By itself TLS takes whatever has come, and nobody could tell that a second answer came
+// with the first.
+type records struct {
+	net.Conn
+	in   *bufio.Reader
+	left int // bytes of the record under way
+}
+
+// Read implements io.Reader. The first five bytes of a record end in its length (RFC 8446, 5.1).
+func (r *records) Read(p []byte) (int, error) {
+	if r.left == 0 {
+		head, err := r.in.Peek(5)
+		if err != nil {
+			return 0, err
+		}
+		r.left = len(head) + int(binary.BigEndian.Uint16(head[3:]))
+	}
+	n, err := r.in.Read(p[:min(len(p), r.left)])
+	r.left -= n
+	return n, err
+}
+
+// none reports whether all that was read is in the hands of TLS, in whole records.
+func (r *records) none() bool { return r.left == 0 && r.in.Buffered() == 0 }
 
 // end closes the connection. In peace TLS says good-bye, which takes a peer that reads.
 func (l *link) end(inPeace bool) {

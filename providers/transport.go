@@ -53,7 +53,7 @@ func (t *transport) take(ctx context.Context, to origin) (*link, error) {
 		return nil, err
 	}
 	for l := t.rested(to); l != nil; l = t.rested(to) {
-		if time.Since(l.rested) < idleLife && untouched(l.raw) {
+		if time.Since(l.rested) < idleLife && l.quiet() {
 			l.room, l.body, l.begun, l.wrote = maxHeaderBytes, false, false, false
 			return l, nil
 		}
@@ -69,7 +69,8 @@ func (t *transport) take(ctx context.Context, to origin) (*link, error) {
 		if c.ServerName == "" {
 			c.ServerName, _, _ = net.SplitHostPort(to.address)
 		}
-		secured := tls.Client(raw, c)
+		l.records = &records{Conn: raw, in: bufio.NewReader(raw)}
+		secured := tls.Client(l.records, c)
 		if err := secured.HandshakeContext(ctx); err != nil {
 			_ = raw.Close()
 			return nil, err

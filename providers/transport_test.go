@@ -2,7 +2,10 @@ package providers
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"crypto/tls"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -154,6 +157,77 @@ func TestTransport_TLSConnectionsAreUsedAgain(t *testing.T) {
 	}
 	if opened.Load() != 1 {
 		t.Errorf("%d connections", opened.Load())
+	}
+}
+
+// corked writes only what has come together when it is let go.
+type corked struct {
+	net.Conn
+	held *bytes.Buffer
+	shut bool
+}
+
+func (c *corked) Write(p []byte) (int, error) {
+	if c.shut {
+		return c.held.Write(p)
+	}
+	return c.Conn.Write(p)
+}
+
+// F01 under TLS: a second answer in the same record as the first, or in one that came with it, is nobody's either.
+func TestTransport_F01_WhatComesWithAnAnswerUnderTLS(t *testing.T) {
+	long := "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
+	fill := 4096 // what is read of a record at once
+	fill -= len(fmt.Sprintf(long, fill))
+	exact := fmt.Sprintf(long, fill) + strings.Repeat("f", fill)
+	for name, c := range map[string]struct {
+		records []string // "": the beginning of one
+		cut     int      // bytes that do not leave
+	}{
+		"one record":               {records: []string{answerText("first") + answerText("unasked")}},
+		"two records":              {records: []string{answerText("first"), answerText("unasked")}},
+		"a record and a half":      {records: []string{answerText("first"), answerText("unasked")}, cut: 20},
+		"a record and three bytes": {records: []string{answerText("first"), ""}},
+		"as much as is read":       {records: []string{exact + answerText("unasked")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewUnstartedServer(nil)
+			server.StartTLS()
+			defer server.Close()
+			var opened atomic.Int32
+			address := listen(t, func(conn net.Conn) {
+				cork := &corked{Conn: conn, held: new(bytes.Buffer)}
+				secured := tls.Server(cork, server.TLS)
+				first := opened.Add(1) == 1
+				for in := bufio.NewReader(secured); ; {
+					if _, err := readRequest(in); err != nil {
+						return
+					}
+					if !first {
+						_, _ = io.WriteString(secured, answerText("later"))
+						continue
+					}
+					cork.shut = true
+					for _, r := range c.records {
+						if r == "" {
+							cork.held.WriteString("\x17\x03\x03")
+							continue
+						}
+						_, _ = io.WriteString(secured, r)
+					}
+					_, _ = conn.Write(cork.held.Bytes()[:cork.held.Len()-c.cut])
+				}
+			})
+			s := newSender(nil, 1)
+			defer s.transport.CloseIdleConnections()
+			s.transport.TLSClientConfig.RootCAs = server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+			if x := postTo(t, s, "https://"+address, "{}"); !strings.HasPrefix(string(x.body), "f") || !x.whole {
+				t.Fatalf("%+v", x)
+			}
+			if x := postTo(t, s, "https://"+address, "{}"); string(x.body) != "later" || opened.Load() != 2 {
+				t.Errorf("%q on %d connections, %v", x.body, opened.Load(), x.err)
+			}
+		})
 	}
 }
 
