@@ -5,11 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"sendonce/ledger"
 )
 
 // What others wrote is what its packages have, with its licence.
@@ -45,13 +48,16 @@ var assetAddress = regexp.MustCompile(`/console(/static/[^"]+)"`)
 
 // Everything that a page loads is there, may be kept for ever, and weighs little.
 func TestFiles_Weight(t *testing.T) {
-	for _, path := range []string{"/", "/notifications", "/providers", "/mailbox"} {
+	for _, path := range []string{"/", "/notifications", "/waiting", "/providers", "/mailbox"} {
 		t.Run(path, func(t *testing.T) { weigh(t, path) })
 	}
 }
 
 func weigh(t *testing.T, path string) {
 	r := newRig(t, open)
+	for i := range pageRows { // a page of full length
+		r.claim(ledger.Event{EventID: fmt.Sprintf("evt_%d", i), EventType: "order.shipped", Source: "shop", Provider: "lost"})
+	}
 	page := r.as("").get(path)
 	weight := page.Body.Len()
 	addresses := assetAddress.FindAllStringSubmatch(page.Body.String(), -1)

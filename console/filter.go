@@ -23,6 +23,11 @@ type filterForm struct {
 	States, Channels, Deliveries, Providers []string // what there is to choose from
 }
 
+// Active reports whether a field is filled in: such a form is never folded away.
+func (f filterForm) Active() bool {
+	return f.State+f.Channel+f.Provider+f.EventType+f.Source+f.UserID+f.Delivery+f.From+f.To != ""
+}
+
 // readFilter reads the fields of a filter form. The error is an *InvalidError: a filter that lost a condition would show too much.
 func (v *visit) readFilter(q url.Values) (filterForm, ledger.Filter, error) {
 	one := func(name string) string { return strings.TrimSpace(q.Get(name)) }

@@ -23,7 +23,11 @@
     return false;
   };
 
-  document.addEventListener("DOMContentLoaded", () => local(document));
+  document.addEventListener("DOMContentLoaded", () => {
+    local(document);
+    // Where there is little room, an unused filter does not stand before what it would filter.
+    if (window.matchMedia("(max-width: 44rem)").matches) for (const d of document.querySelectorAll("details[data-fold]")) d.open = false;
+  });
   document.addEventListener("htmx:load", (e) => local(e.detail.elt));
   const keep = (e) => {
     const target = e.detail.target;
