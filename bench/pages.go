@@ -58,6 +58,9 @@ func consolePages(m made) []struct {
 			return fmt.Sprintf("/notifications/%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 		}},
 		fixed("waiting", "/waiting"),
+		fixed("providers", "/providers"),
+		fixed("plots", "/history"),
+		fixed("mailbox", "/mailbox"),
 	}
 }
 

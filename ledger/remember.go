@@ -11,7 +11,7 @@ import (
 const (
 	maxRemembered  = 100_000
 	rememberedPage = 1_000
-	rememberRest   = 20 * time.Millisecond
+	rememberRest   = 50 * time.Millisecond
 )
 
 // remember counts what happened in the last day before the start, by the newest rows. What became of older rows is left out, and so are
