@@ -45,7 +45,11 @@ CREATE TABLE notifications (
   seq           INTEGER PRIMARY KEY,                       -- order of claiming, and cursor of lists
   id            BLOB    NOT NULL CHECK (length(id) = 16),  -- UUIDv7
   source        TEXT    NOT NULL CHECK (length(source) <= 128),
-  dedupe_key    TEXT    NOT NULL CHECK (length(dedupe_key) BETWEEN 1 AND 128),
+  dedupe_key    ANY     NOT NULL CHECK (CASE typeof(dedupe_key) -- derived keys as the bytes that their hex says, others as text
+    WHEN 'blob' THEN length(dedupe_key) = 20 OR length(dedupe_key) = 32
+    WHEN 'text' THEN length(dedupe_key) BETWEEN 1 AND 128
+                     AND NOT ((length(dedupe_key) = 40 OR length(dedupe_key) = 64) AND dedupe_key NOT GLOB '*[^0-9a-f]*')
+    ELSE 0 END),
   recipe        TEXT    NOT NULL CHECK (recipe <> ''),     -- event, type-user-event, one of the configuration, or given
   source_in_key INTEGER NOT NULL CHECK (source_in_key = 0 OR source_in_key = 1), -- 1: the key itself is the wire key
   event_id      TEXT    NOT NULL CHECK (event_id <> ''),
@@ -145,7 +149,7 @@ CREATE TABLE erased (
   seq           INTEGER PRIMARY KEY,                       -- as it was
   id            BLOB    NOT NULL CHECK (length(id) = 16),
   source        TEXT    NOT NULL,
-  dedupe_key    TEXT    NOT NULL,
+  dedupe_key    ANY     NOT NULL,
   recipe        TEXT    NOT NULL CHECK (recipe <> ''),     -- a claim under another recipe counts a key only if this one made it
   channel       TEXT    NOT NULL,
   state         TEXT    NOT NULL CHECK (state = 'sent' OR state = 'failed' OR state = 'cancelled' OR state = 'expired'),
@@ -316,7 +320,8 @@ CREATE TABLE pauses (
 -- For people.
 CREATE VIEW readable AS
 SELECT lower(substr(h, 1, 8) || '-' || substr(h, 9, 4) || '-' || substr(h, 13, 4) || '-' || substr(h, 17, 4) || '-' || substr(h, 21)) AS id,
-  source, dedupe_key, event_id, event_type, user_id, channel, recipient, provider, state, reason, maybe_sent, next_action,
+  source, CASE typeof(dedupe_key) WHEN 'blob' THEN lower(hex(dedupe_key)) ELSE dedupe_key END AS dedupe_key,
+  event_id, event_type, user_id, channel, recipient, provider, state, reason, maybe_sent, next_action,
   strftime('%Y-%m-%dT%H:%M:%fZ', due_at / 1000.0, 'unixepoch') AS due_at,
   strftime('%Y-%m-%dT%H:%M:%fZ', expires_at / 1000.0, 'unixepoch') AS expires_at,
   attempt_count, message_id, delivery, duplicate_count, version,

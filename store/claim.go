@@ -25,21 +25,21 @@ func notification(q queries, query string, args ...any) (n ledger.Notification, 
 // prior looks under a claim's other keys, then under its own.
 func prior(q queries, c *ledger.Claim, own bool) (ledger.Notification, bool, error) {
 	for _, k := range c.Others {
-		if n, found, err := anyRow(q, byOther, erasedByOther, k.Key, c.Source, k.Recipe); found || err != nil {
+		if n, found, err := anyRow(q, byOther, erasedByOther, keyOf(k.Key), c.Source, k.Recipe); found || err != nil {
 			return n, found, err
 		}
 	}
 	if !own {
 		return ledger.Notification{}, false, nil
 	}
-	return anyRow(q, byKey, erasedByKey, c.DedupeKey, c.Source)
+	return anyRow(q, byKey, erasedByKey, keyOf(c.DedupeKey), c.Source)
 }
 
 // Prior finds the row that has one of the claim's keys. What it does not find proves nothing: only Claim does.
 func (s *Store) Prior(ctx context.Context, c ledger.Claim) (ledger.Notification, bool, error) {
 	r := s.reader(ctx)
 	var seq int64 // alone: the whole row has forty columns, and most claims are new
-	found, err := oneRow(r, seqByKey, []any{c.DedupeKey, c.Source}, toInt[int64]{&seq})
+	found, err := oneRow(r, seqByKey, []any{keyOf(c.DedupeKey), c.Source}, toInt[int64]{&seq})
 	switch {
 	case err != nil:
 		return ledger.Notification{}, false, err
@@ -85,7 +85,7 @@ func (t *tx) claim(c *ledger.Claim, resendNumber any) (ledger.Claimed, error) {
  suspected_of, version, occurred_at, claimed_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
 ON CONFLICT (dedupe_key, source) DO NOTHING`,
-		n.ID[:], n.Source, n.DedupeKey, n.Recipe, flag(n.SourceInKey), n.EventID, text(n.EventType), text(n.UserID), string(n.Channel),
+		n.ID[:], n.Source, keyOf(n.DedupeKey), n.Recipe, flag(n.SourceInKey), n.EventID, text(n.EventType), text(n.UserID), string(n.Channel),
 		n.Provider, flag(n.Pinned), int64(n.Lane), string(n.State), text(n.Reason), flag(n.MaybeSent), text(n.NextAction), ms(n.DueAt),
 		ms(n.SendAt), ms(n.ExpiresAt), int64(n.AttemptCount), n.Tried, idOf(n.ResendOf), resendNumber, idOf(n.SuspectedOf), n.Version,
 		ms(n.OccurredAt), ms(n.ClaimedAt), ms(n.UpdatedAt))
@@ -93,13 +93,18 @@ ON CONFLICT (dedupe_key, source) DO NOTHING`,
 		return ledger.Claimed{}, err
 	}
 	if seq == 0 {
-		n, _, err := anyRow(t, byKey, erasedByKey, c.DedupeKey, c.Source)
+		n, _, err := anyRow(t, byKey, erasedByKey, keyOf(c.DedupeKey), c.Source)
 		return ledger.Claimed{Notification: n, Duplicate: true}, err
 	}
 	n.Seq = seq
 	t.counts.claimed(n.ClaimedAt)
+	recipient := any(n.Recipient)
+	key := recipient // as a rule: one value is one allocation
+	if n.RecipientKey != n.Recipient {
+		key = n.RecipientKey
+	}
 	if _, err = t.exec("INSERT INTO contents (notification, recipient, recipient_key, message, metadata, content_hash) VALUES ($1, $2, $3, $4, $5, $6)",
-		seq, n.Recipient, n.RecipientKey, string(n.Message), jsonText(n.Metadata), n.ContentHash[:]); err != nil {
+		seq, recipient, key, string(n.Message), jsonText(n.Metadata), n.ContentHash[:]); err != nil {
 		return ledger.Claimed{}, err
 	}
 	if c.Attempt != nil {

@@ -25,7 +25,7 @@ func sentRows(t testing.TB, o Options, rows int) {
 		`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $ROWS)
 INSERT INTO notifications (seq, id, source, dedupe_key, recipe, source_in_key, event_id, event_type, user_id, channel, provider, pinned, lane, state,
  attempt_count, message_id, delivery, version, expires_at, claimed_at, confirmed_at, updated_at)
-SELECT i, CAST(printf('%016d', i) AS BLOB), 'shop', lower(hex(randomblob(20))), 'event', 1, 'evt_' || lower(hex(randomblob(8))), 'order.shipped',
+SELECT i, CAST(printf('%016d', i) AS BLOB), 'shop', randomblob(20), 'event', 1, 'evt_' || lower(hex(randomblob(8))), 'order.shipped',
  'u_' || i, 'sms', 'twilio_main', 0, 1, 'sent', 1, 'SM' || lower(hex(randomblob(16))), 'delivered', 4, $AT, $AT, $AT, $AT FROM n`,
 		`INSERT INTO contents SELECT seq, '+1415' || abs(random() % 10000000), '+1415' || abs(random() % 10000000),
  '{"text":"' || hex(randomblob(95)) || '"}', NULL, randomblob(16) FROM notifications`,

@@ -21,7 +21,7 @@ const (
 
 func erasedTargets(n *ledger.Notification) []any {
 	return []any{
-		toInt[int64]{&n.Seq}, toID{&n.ID}, &n.Source, &n.DedupeKey, &n.Recipe, toText[ledger.Channel]{&n.Channel},
+		toInt[int64]{&n.Seq}, toID{&n.ID}, &n.Source, toKey{&n.DedupeKey}, &n.Recipe, toText[ledger.Channel]{&n.Channel},
 		toText[ledger.State]{&n.State}, toText[ledger.Reason]{&n.Reason}, toBool{&n.MaybeSent}, toText[ledger.Delivery]{&n.Delivery},
 		toInt[int]{&n.AttemptCount}, toInt[int64]{&n.Version}, toInt[int64]{&n.Duplicates}, toTime{&n.DuplicateAt},
 		toTime{&n.ClaimedAt}, toTime{&n.ConfirmedAt}, toTime{&n.UpdatedAt}, toTime{&n.ErasedAt},
@@ -43,7 +43,7 @@ func (r reader) addErased(f ledger.Filter, page *ledger.Page) error {
 		return nil // nobody can say any more
 	}
 	l := listing{f: f}
-	query := erasedRows + "e.dedupe_key = " + l.arg(f.DedupeKey) + l.span("e.seq")
+	query := erasedRows + "e.dedupe_key = " + l.arg(keyOf(f.DedupeKey)) + l.span("e.seq")
 	f.DedupeKey = ""
 	for _, c := range l.conditions(f) {
 		query += " AND " + strings.ReplaceAll(c, "n.", "e.")

@@ -107,7 +107,7 @@ func (l *listing) source() (query string, rest ledger.Filter) {
 		add("SELECT DISTINCT notification AS seq FROM message_id_rows WHERE message_id = "+l.arg(l.f.MessageID), "notification")
 	case l.f.DedupeKey != "":
 		rest.DedupeKey = ""
-		add("SELECT seq FROM notifications WHERE dedupe_key = "+l.arg(l.f.DedupeKey), "seq")
+		add("SELECT seq FROM notifications WHERE dedupe_key = "+l.arg(keyOf(l.f.DedupeKey)), "seq")
 	case l.f.EventID != "":
 		rest.EventID = ""
 		add("SELECT seq FROM notifications WHERE event_id = "+l.arg(l.f.EventID), "seq")
@@ -146,7 +146,9 @@ func (l *listing) conditions(f ledger.Filter) []string {
 			all = append(all, "+"+column+" = "+l.arg(value))
 		}
 	}
-	is("n.dedupe_key", f.DedupeKey)
+	if f.DedupeKey != "" {
+		all = append(all, "+n.dedupe_key = "+l.arg(keyOf(f.DedupeKey)))
+	}
 	is("n.event_id", f.EventID)
 	is("n.channel", string(f.Channel))
 	is("n.provider", f.Provider)

@@ -24,6 +24,14 @@ UPDATE attempts SET ended_at = 3, outcome = 'accepted', phase = 'answered', mess
 UPDATE notifications SET state = 'sent', message_id = 'm1', confirmed_at = 3, version = 3 WHERE seq = 1;
 INSERT INTO message_ids VALUES ('m2', 'p', 1, 1);`
 
+// keysOnce are waiting rows under a derived key, as the first versions wrote it, and under one that looks like it.
+const keysOnce = `
+INSERT INTO notifications (id, source, dedupe_key, recipe, source_in_key, event_id, channel, provider, pinned, lane, state, next_action, due_at,
+ claimed_at, updated_at) VALUES
+(x'01890000000070008000000000000002', '', 'da39a3ee5e6b4b0d3255bfef95601890afd80709', 'event', 1, 'e2', 'sms', 'p', 0, 1, 'claimed', 'send', 1, 1, 1),
+(x'01890000000070008000000000000003', '', 'DA39A3EE5E6B4B0D3255BFEF95601890AFD80709', 'given', 0, 'e3', 'sms', 'p', 0, 1, 'claimed', 'send', 1, 1, 1);
+INSERT INTO contents SELECT seq, '+14155550142', '+14155550142', '{"text":"x"}', NULL, zeroblob(16) FROM notifications WHERE seq > 1;`
+
 // receiptsOnce are a report about it, and one about a message that nobody knows.
 const receiptsOnce = `
 INSERT INTO receipts (provider, event_key, fact_key, notification, number, message_id, kind, arrived_at) VALUES
@@ -47,7 +55,7 @@ func migrateFrom(t *testing.T, first int) {
 	if err := Create(old); err != nil {
 		t.Fatal(err)
 	}
-	rows := sentOnce + receiptsOnce
+	rows := sentOnce + keysOnce + receiptsOnce
 	if first == 1 { // later an attempt's first id stands only there
 		rows += "INSERT INTO message_ids VALUES ('m1', 'p', 1, 1);"
 	}
@@ -70,6 +78,14 @@ func migrateFrom(t *testing.T, first int) {
 			want := []ledger.MessageID{{ID: "m1", Provider: "p", Seq: 1, Number: 1}, {ID: "m2", Provider: "p", Seq: 1, Number: 1}}
 			if ids := record(t, s, page.Rows[0].ID).MessageIDs; !slices.Equal(ids, want) {
 				t.Errorf("message ids %v, want %v", ids, want)
+			}
+		}
+		for i, key := range []string{"k1", "da39a3ee5e6b4b0d3255bfef95601890afd80709", "DA39A3EE5E6B4B0D3255BFEF95601890AFD80709"} {
+			again := claimOf(10 + i)
+			again.Source, again.DedupeKey = "", key
+			rows, err := s.Claim([]ledger.Claim{again})
+			if err != nil || !rows[0].Duplicate || rows[0].Seq != int64(i+1) || rows[0].DedupeKey != key {
+				t.Errorf("key %s was freed: %+v (%v)", key, rows, err)
 			}
 		}
 		n := taken(t, s, claimed(t, s, claimOf(2))[0])

@@ -31,6 +31,11 @@ func TestSchema_RefusesForbiddenChanges(t *testing.T) {
 	for _, c := range []struct{ name, sql string }{
 		{"the key again", "INSERT INTO notifications SELECT 99, randomblob(16), source, dedupe_key" + restOf(t, db, "notifications", 4) + " FROM notifications WHERE seq = 3"},
 		{"the id again", "INSERT INTO notifications SELECT 99, id, source, 'other'" + restOf(t, db, "notifications", 4) + " FROM notifications WHERE seq = 3"},
+		{"a derived key as text", keyed("'da39a3ee5e6b4b0d3255bfef95601890afd80709'")},
+		{"a long derived key as text", keyed("'" + strings.Repeat("0a", 32) + "'")},
+		{"a key of 19 bytes", keyed("randomblob(19)")},
+		{"a key that is a number", keyed("1")},
+		{"a key too long", keyed("'" + strings.Repeat("k", 129) + "'")},
 		{"a row born sent", "INSERT INTO notifications SELECT 99, randomblob(16), source, 'other'" + restOf(t, db, "notifications", 4) + " FROM notifications WHERE seq = 1"},
 		{"a row born in its second attempt", born(2, 2)},
 		{"a row born in an attempt that moved nothing", born(1, 1)},
@@ -120,4 +125,10 @@ func erasedAs(seq int, state string) string {
 	return fmt.Sprintf(`INSERT INTO erased (seq, id, source, dedupe_key, recipe, channel, state, maybe_sent, attempt_count, version, duplicate_count, claimed_at,
  confirmed_at, updated_at, erased_at) SELECT n.seq, n.id, n.source, n.dedupe_key, n.recipe, n.channel, %s, n.maybe_sent, 1, 1, 0, n.claimed_at,
  CASE %[1]s WHEN 'sent' THEN 1 END, n.updated_at, 1 FROM notifications n WHERE n.seq = %d`, state, seq)
+}
+
+// keyed inserts a row under a key, as SQL.
+func keyed(key string) string {
+	return `INSERT INTO notifications (id, source, dedupe_key, recipe, source_in_key, event_id, channel, provider, pinned, lane, state, next_action,
+ due_at, claimed_at, updated_at) VALUES (randomblob(16), '', ` + key + `, 'given', 0, 'e1', 'sms', 'p', 0, 1, 'claimed', 'send', 1, 1, 1)`
 }

@@ -194,7 +194,7 @@ const (
 
 func rowTargets(n *ledger.Notification) []any {
 	return []any{
-		toInt[int64]{&n.Seq}, toID{&n.ID}, &n.Source, &n.DedupeKey, &n.Recipe, toBool{&n.SourceInKey}, &n.EventID,
+		toInt[int64]{&n.Seq}, toID{&n.ID}, &n.Source, toKey{&n.DedupeKey}, &n.Recipe, toBool{&n.SourceInKey}, &n.EventID,
 		toText[string]{&n.EventType}, toText[string]{&n.UserID}, toText[ledger.Channel]{&n.Channel},
 		&n.Provider, toBool{&n.Pinned}, toInt[ledger.Lane]{&n.Lane}, toText[ledger.State]{&n.State}, toText[ledger.Reason]{&n.Reason},
 		toBool{&n.MaybeSent}, toText[ledger.NextAction]{&n.NextAction}, toTime{&n.DueAt}, toTime{&n.SendAt}, toTime{&n.ExpiresAt},

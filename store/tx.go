@@ -4,6 +4,8 @@ import (
 	"errors"
 	"time"
 
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"sendonce/ledger"
 )
 
@@ -119,4 +121,31 @@ func (c *tally) write(t *tx) error {
  receipts = receipts + $14, unmatched = unmatched + $15, erased = erased + $16 WHERE one = 1`,
 		s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], c.maybeSent, c.duplicates, c.twice, c.shared, c.newest, c.receipts, c.unmatched, c.erased)
 	return err
+}
+
+// begin opens a transaction. One that an earlier failure left open is rolled back first.
+func (w *writer) begin() error {
+	_, err := w.tx.exec("BEGIN IMMEDIATE")
+	if err == nil || code(err) == sqlite3.SQLITE_BUSY {
+		return err
+	}
+	w.rollback()
+	_, err = w.tx.exec("BEGIN IMMEDIATE")
+	return err
+}
+
+func (w *writer) commit() error {
+	defer w.commits.Add(1)
+	return w.hooks.commit(func() error {
+		_, err := w.tx.exec("COMMIT")
+		return err
+	})
+}
+
+// rollback ends the transaction. After a full disk or an I/O error SQLite has done so by itself and says that there is none.
+func (w *writer) rollback() {
+	w.tx.conn.conn.SetInterrupt(nil) // whatever ended the operation does not keep its transaction open
+	if _, err := w.tx.exec("ROLLBACK"); err != nil {
+		w.store.log.Debug("rollback", "error", err)
+	}
 }

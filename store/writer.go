@@ -224,30 +224,3 @@ func (w *writer) apply(ops []*operation) (raised int64, err error) {
 	}
 	return 0, nil
 }
-
-// begin opens a transaction. One that an earlier failure left open is rolled back first.
-func (w *writer) begin() error {
-	_, err := w.tx.exec("BEGIN IMMEDIATE")
-	if err == nil || code(err) == sqlite3.SQLITE_BUSY {
-		return err
-	}
-	w.rollback()
-	_, err = w.tx.exec("BEGIN IMMEDIATE")
-	return err
-}
-
-func (w *writer) commit() error {
-	defer w.commits.Add(1)
-	return w.hooks.commit(func() error {
-		_, err := w.tx.exec("COMMIT")
-		return err
-	})
-}
-
-// rollback ends the transaction. After a full disk or an I/O error SQLite has done so by itself and says that there is none.
-func (w *writer) rollback() {
-	w.tx.conn.conn.SetInterrupt(nil) // whatever ended the operation does not keep its transaction open
-	if _, err := w.tx.exec("ROLLBACK"); err != nil {
-		w.store.log.Debug("rollback", "error", err)
-	}
-}
