@@ -56,7 +56,7 @@ func TestCheck(t *testing.T) {
 				t.Errorf("one fault, %d differences: %+v", len(found), found)
 			}
 			for _, d := range found {
-				if len(d.Detail) < 15 || strings.Contains(d.Detail, "555") || (d.ID == "") != (d.Rule == "without_row") {
+				if len(d.Detail) < 15 || strings.Contains(d.Detail, "1415555") || (d.ID == "") != (d.Rule == "without_row") {
 					t.Errorf("%+v", d)
 				}
 			}
