@@ -26,12 +26,12 @@ func (a *API) claimBatch(rq *request) error {
 		events  []ledger.Event
 		places  []int // of events in results
 	)
-	leave, err := a.room.enter(rq.Request(), max(announced(rq.Request(), a.limits.Batch), batchWeight))
-	if err != nil {
-		return err
-	}
-	defer leave() // once it is answered
-	err = a.jsonBody(rq, a.limits.Batch, func(body []byte) error {
+	share := a.room.weigh(rq.Request(), a.limits.Batch, batchWeight)
+	defer share.leave() // once it is answered
+	err := a.jsonBody(rq, a.limits.Batch, func(body []byte) error {
+		if err := share.take(batchWeight); err != nil {
+			return err
+		}
 		return eachItem(body, func(item []byte) {
 			results = append(results, BatchResult{})
 			i := len(results) - 1

@@ -17,17 +17,13 @@ func (a *API) readInto(rq *request, into any) error {
 
 // withBody hands the body to use, which must keep no part of it: the memory is used again.
 func (a *API) withBody(rq *request, limit int64, use func(body []byte) error) error {
-	if n := announced(rq.Request(), limit); n > smallBody {
-		leave, err := a.room.enter(rq.Request(), n)
-		if err != nil {
-			return err
-		}
-		defer leave()
+	if announced(rq.Request(), limit) > smallBody {
+		defer a.room.weigh(rq.Request(), limit, 0).leave()
 	}
 	return a.jsonBody(rq, limit, use)
 }
 
-// jsonBody is withBody for who has taken room already.
+// jsonBody is withBody for who looks after the room.
 func (a *API) jsonBody(rq *request, limit int64, use func(body []byte) error) error {
 	if !announcedAsJSON(rq.Request().Header) {
 		return refuse(codeMediaType)
@@ -44,7 +40,9 @@ func (a *API) jsonBody(rq *request, limit int64, use func(body []byte) error) er
 func (a *API) wholeBody(rq *request, limit int64, use func(body []byte) error) error {
 	r := rq.Request()
 	if r.ContentLength > limit {
-		drain(r)
+		if r.Header.Get("Expect") == "" { // a caller that asks first has sent nothing
+			drain(r)
+		}
 		return refuse(codeTooLarge)
 	}
 	kept, _ := a.bodies.Get().(*[]byte)
@@ -84,11 +82,9 @@ func unread(r *http.Request, err error) error {
 const maxDrained = 16 << 20
 
 // drain reads what a caller is still sending, since many clients read the answer only then; cut off before, they would not
-// see the 413 and send the same body for ever. A caller that asks first (Expect) has sent nothing.
+// see the 413 and send the same body for ever.
 func drain(r *http.Request) {
-	if r.Header.Get("Expect") == "" {
-		_, _ = io.CopyN(io.Discard, r.Body, maxDrained) // whatever ends it, the answer is the same
-	}
+	_, _ = io.CopyN(io.Discard, r.Body, maxDrained) // whatever ends it, the answer is the same
 }
 
 // appendAll reads r to its end behind b.

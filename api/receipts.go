@@ -22,7 +22,7 @@ func (a *API) receive(rq *request) error {
 		return refuse(codeNoPublicURL)
 	}
 	body := &admitted{ReadCloser: rq.Request().Body, free: a.limits.Body, large: a.large}
-	defer body.leave()
+	defer body.leave(rq.Request())
 	rq.Request().Body = body
 	err := a.wholeBody(rq, a.limits.Receipts, func(body []byte) error {
 		_, err := a.ledger.Receive(context.WithoutCancel(rq.Request().Context()), rq.Param("provider"), ledger.Posted{
@@ -65,7 +65,9 @@ func (b *admitted) Read(p []byte) (int, error) {
 	}
 }
 
-func (b *admitted) leave() {
+// leave gives the request its own body back, too, as that of a share does.
+func (b *admitted) leave(r *http.Request) {
+	r.Body = b.ReadCloser
 	if b.inside {
 		<-b.large
 	}
