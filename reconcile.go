@@ -27,7 +27,7 @@ func reconcile(ctx context.Context, c config.Config, q cli.Reconcile) (cli.Recon
 		return out, asExit(err)
 	}
 	count, err := ledger.Reconcile(ctx, s, ledger.Reconciliation{
-		Provider: q.Provider, Lister: lister, From: q.Since, Until: q.Until, Now: time.Now, Wait: waitFor,
+		Provider: q.Provider, Lister: lister, Channels: providers.Types[c.Providers[q.Provider].Type].Channels, From: q.Since, Until: q.Until, Now: time.Now, Wait: waitFor,
 		Progress: func(listed int64, _ time.Time) { q.Progress(listed, 0) },
 		Found: func(m ledger.Mismatch) {
 			one := cli.Mismatch{Kind: m.Kind, MessageIDs: m.MessageIDs, Recipient: m.Recipient, At: clockText(m.At), Detail: m.Detail}
@@ -42,6 +42,7 @@ func reconcile(ctx context.Context, c config.Config, q cli.Reconcile) (cli.Recon
 		},
 	})
 	out.Listed, out.Attempts, out.NotYet, out.Unasked = count.Listed, count.Attempts, count.NotYet, count.Unasked
+	out.Erased, out.OfErased = count.Erased, count.OfErased
 	var there *ledger.LookUpError
 	if errors.As(err, &there) {
 		code := cli.ExitUnreachable

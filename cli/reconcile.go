@@ -23,10 +23,12 @@ type Reconciled struct {
 	Provider string     `json:"provider"`
 	Since    string     `json:"since"`
 	Until    string     `json:"until"`
-	Listed   int64      `json:"listed"`   // messages at the provider
-	Attempts int64      `json:"attempts"` // of the ledger, accepted or unknown
-	NotYet   int64      `json:"not_yet"`  // too young to be listed
-	Unasked  int64      `json:"unasked"`  // messages that were not asked for one by one
+	Listed   int64      `json:"listed"`    // messages at the provider
+	Attempts int64      `json:"attempts"`  // of the ledger, accepted or unknown
+	NotYet   int64      `json:"not_yet"`   // too young to be listed
+	Unasked  int64      `json:"unasked"`   // messages that were not asked for one by one
+	Erased   int64      `json:"erased"`    // rows of that time that were erased
+	OfErased int64      `json:"of_erased"` // messages that are theirs, or may be
 	Found    []Mismatch `json:"differences"`
 }
 
@@ -119,6 +121,10 @@ func (a *app) showReconciled(r Reconciled) error {
 		count(r.Listed, "message"), count(r.Attempts, "attempt"), count(r.NotYet, "row")+" not yet to be expected")
 	if err == nil && r.Unasked > 0 {
 		a.hint("%s of the differences could not be asked for one by one; compare a shorter time.", count(r.Unasked, "message"))
+	}
+	if err == nil && r.OfErased > 0 {
+		a.hint("Messages that are, or may be, of erased rows: %d; %s had attempts in that time. They are no differences.",
+			r.OfErased, count(r.Erased, "erased row"))
 	}
 	return exitNo(err)
 }

@@ -44,6 +44,9 @@ twice_there   2026-11-30 09:01:00 UTC  `+id+`  SM2 SM3      +14155550143  the pr
 	out.Found, out.Unasked = nil, 5
 	r = runWith(t, nil, reconciling(&asked, out, nil), "", "reconcile", "twilio_main", "--since", "24h")
 	expect(t, r, ExitDone, "0 differences: 12 messages there, 11 attempts here, 1 row not yet to be expected\n", "5 messages")
+	out.Unasked, out.Erased, out.OfErased = 0, 1, 2
+	r = runWith(t, nil, reconciling(&asked, out, nil), "", "reconcile", "twilio_main", "--since", "24h")
+	expect(t, r, ExitDone, "0 differences: 12 messages there, 11 attempts here, 1 row not yet to be expected\n", "erased rows: 2; 1 erased row had")
 	if r := runWith(t, nil, reconciling(&asked, out, nil), "", "reconcile", "twilio_main", "--since", "24h", "--json"); !strings.Contains(r.out, `"differences":[]`) {
 		t.Errorf("out %s", r.out)
 	}

@@ -73,11 +73,11 @@ func (v *visit) showRow(status int, id uuid.UUID, wrong string, t typed, reveale
 
 // offers are the actions that the row's state has and this key may take.
 func (v *visit) offers(n *ledger.Notification) []ledger.Cause {
+	if n.Erased() {
+		return nil
+	}
 	var out []ledger.Cause
 	for _, a := range ledger.Allowed(n.State, n.MaybeSent) {
-		if n.Erased() {
-			break
-		}
 		if !v.who.May(a) || a == ledger.CauseRelease && (n.ContentGone() || v.who.Surely() && (n.State != ledger.StateFailed || n.MaybeSent)) {
 			continue
 		}

@@ -37,6 +37,8 @@ type Reconciled struct {
 	Listed   int64 // messages of the provider in that time
 	Attempts int64 // accepted or unknown ones of the ledger in that time
 	NotYet   int64 // rows that are too young: sent ones to be in the list, others to have their answer
+	Erased   int64 // rows of that time that were erased and had attempts: nobody can tell which messages were theirs
+	OfErased int64 // messages that are theirs, or may be: they are no mismatch
 	Unasked  int64 // messages whose reference was not asked for: there were too many
 }
 
@@ -44,6 +46,7 @@ type Reconciled struct {
 type Reconciliation struct {
 	Provider string
 	Lister   Lister
+	Channels []Channel // that the provider can serve
 	From     time.Time // of the comparison
 	Until    time.Time // not any more
 	Now      func() time.Time
@@ -80,7 +83,8 @@ func Reconcile(ctx context.Context, s Store, r Reconciliation) (Reconciled, erro
 type listed struct {
 	Listed
 	row     *ours // nil: none
-	foreign bool  // what was sent along is nobody's here
+	foreign bool  // what was sent along is of no whole row
+	erased  bool  // it is an erased row's, or may be
 }
 
 // comparison is a reconciliation under way.
@@ -93,6 +97,7 @@ type comparison struct {
 	byReference map[string][]*listed
 	rows        map[uuid.UUID]*ours
 	sorted      []*ours
+	gone        []gone
 }
 
 // list reads what the provider has.
@@ -131,6 +136,10 @@ func (c *comparison) within(t time.Time) bool { return !t.Before(c.From) && t.Be
 
 // match finds the listed messages of a row, by their ids and by our reference, and keeps rows that have any or should.
 func (c *comparison) match(rec *Record) {
+	if rec.Erased() {
+		c.matchErased(rec)
+		return
+	}
 	row := oursOf(rec)
 	for i := range rec.Attempts {
 		if a := &rec.Attempts[i]; a.Provider == c.Provider || a.Account == c.account {
@@ -198,6 +207,9 @@ func (c *comparison) askReferences(ctx context.Context, s Store) error {
 			}
 			if err != nil {
 				return err
+			}
+			if m.erased = rec.Erased(); m.erased {
+				continue
 			}
 			row = oursOf(&rec)
 		}

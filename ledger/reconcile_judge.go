@@ -109,21 +109,48 @@ func (c *comparison) report() {
 		c.judge(row)
 	}
 	lost := c.lostAttempts()
+	var nobodys []*listed
 	for _, m := range c.order {
-		if m.row != nil || !c.within(m.At) {
+		if m.row != nil || m.erased || !c.within(m.At) {
 			continue
 		}
-		found := Mismatch{Kind: UnknownHere, MessageIDs: []string{m.MessageID}, Recipient: m.Recipient, At: m.At, Detail: "no row has this message (" + m.Status + ")"}
-		if a := nearest(lost, m); a != nil {
-			a.guessed, found.ID = true, a.row.id
-			if c.running(a.row, a.attempt.number) {
-				c.count.NotYet++
-				continue
-			}
-			found.Detail = fmt.Sprintf("perhaps attempt %d of this row, whose answer was lost: same recipient, same time (%s)", a.attempt.number, m.Status)
+		a := nearest(lost, m)
+		if a == nil {
+			nobodys = append(nobodys, m)
+			continue
 		}
-		c.Found(found)
+		a.guessed = true
+		if c.running(a.row, a.attempt.number) {
+			c.count.NotYet++
+			continue
+		}
+		c.Found(m.unknown(a.row.id, fmt.Sprintf("perhaps attempt %d of this row, whose answer was lost: same recipient, same time (%s)", a.attempt.number, m.Status)))
 	}
+	c.reportNobodys(nobodys)
+}
+
+// reportNobodys tells of the messages that no row accounts for, unless they may be of erased ones.
+func (c *comparison) reportNobodys(list []*listed) {
+	c.placeErased(slices.DeleteFunc(slices.Clone(list), func(m *listed) bool { return m.foreign }))
+	erasedThen := c.ofErased()
+	for _, m := range list {
+		detail := "no row has this message (" + m.Status + ")"
+		if !m.foreign && erasedThen(m.At) {
+			detail = "no row has this message or another of its time: erased rows cannot have sent them all (" + m.Status + ")"
+		}
+		if !m.erased {
+			c.Found(m.unknown(uuid.Nil, detail))
+		}
+	}
+	for _, m := range c.order {
+		if m.erased && c.within(m.At) {
+			c.count.OfErased++
+		}
+	}
+}
+
+func (m *listed) unknown(row uuid.UUID, detail string) Mismatch {
+	return Mismatch{Kind: UnknownHere, ID: row, MessageIDs: []string{m.MessageID}, Recipient: m.Recipient, At: m.At, Detail: detail}
 }
 
 // judge compares a row with what the provider has of it.

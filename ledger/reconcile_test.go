@@ -55,7 +55,7 @@ func (l *lister) has(id string, change ...func(*ledger.Listed)) {
 func (r *rig) reconcile(l ledger.Lister, from, until time.Time) (ledger.Reconciled, []string, error) {
 	var found []string
 	count, err := ledger.Reconcile(context.Background(), r.disk, ledger.Reconciliation{
-		Provider: "a", Lister: l, From: from, Until: until, Now: time.Now, Progress: func(int64, time.Time) {},
+		Provider: "a", Lister: l, Channels: []ledger.Channel{ledger.SMS}, From: from, Until: until, Now: time.Now, Progress: func(int64, time.Time) {},
 		Wait: func(context.Context, time.Duration) error { return nil },
 		Found: func(m ledger.Mismatch) {
 			row := "none"
