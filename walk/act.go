@@ -23,6 +23,8 @@ func (r *Row) Version() int64 { return int64(r.Moves) + 1 }
 func (m *Model) Act(r *Row, action string, match int64, expires, now time.Time) (answer string, err error) {
 	allowed := slices.Contains(r.Allowed(), action)
 	switch {
+	case r.Gone:
+		return Gone, nil
 	case match != 0 && match != r.Version():
 		if match == r.Version()-1 && r.untouched() && r.did(action, expires) {
 			return Again, nil
@@ -80,6 +82,8 @@ func (r *Row) untouched() bool {
 // Resend asks for a second message on purpose: a new row, which Claim makes.
 func (m *Model) Resend(r *Row, match int64, accept bool, now time.Time) (answer string) {
 	switch {
+	case r.Gone:
+		return Gone
 	case match == 0:
 		return NeedMatch
 	case match != r.Version():

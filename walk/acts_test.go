@@ -34,7 +34,7 @@ func (w *world) any(fits func(*Row) bool) *Row {
 	}
 	var list []*Row
 	for _, r := range rows {
-		if fits == nil || fits(r) {
+		if fits == nil || !r.Gone && fits(r) {
 			list = append(list, r)
 		}
 	}
@@ -112,6 +112,8 @@ func verdict(err error) string {
 		return Past
 	case errors.Is(err, ledger.ErrNeedAccept):
 		return NeedYes
+	case errors.Is(err, ledger.ErrContentGone):
+		return Gone
 	}
 	return err.Error()
 }
@@ -122,6 +124,10 @@ func (w *world) resend() error {
 	if r == nil {
 		return nil
 	}
+	return w.resendOf(r)
+}
+
+func (w *world) resendOf(r *Row) error {
 	match, accept := w.match(r), w.chance(70)
 	w.did("resend %s, If-Match %d of %d, accept %v", name(r), match, r.Version(), accept)
 	now := time.Now()
@@ -134,7 +140,11 @@ func (w *world) resend() error {
 	}
 	e := w.events[r.ID].event
 	e.SendAt, e.ExpiresAt, e.DedupeKey = time.Time{}, time.Time{}, n.DedupeKey
-	return w.isNew(&e, ledger.ClaimResult{Notification: n}, now)
+	if err := w.isNew(&e, ledger.ClaimResult{Notification: n}, now); err != nil {
+		return err
+	}
+	w.model.Row(n.ID.String()).Parent = r.ID
+	return nil
 }
 
 // proof reports that an attempt was accepted, whatever was said of it before, and now and then twice.
@@ -155,36 +165,19 @@ func (w *world) prove(r *Row, number int) error {
 		Kind: w.pick("late_answer", "report"), Delivery: ledger.Delivery(delivery), Body: []byte("walk"),
 	}
 	for range 1 + w.random.IntN(2) {
-		if _, err := w.ledger.Prove(context.Background(), rc); err != nil {
+		_, err := w.ledger.Prove(context.Background(), rc)
+		if r.Gone && err == nil {
+			return errors.New("a report met a row that was erased")
+		}
+		if err != nil && !(r.Gone && errors.Is(err, ledger.ErrNotFound)) {
 			return err
 		}
 		synctest.Wait()
 	}
-	return w.model.Proof(r, number, delivery, time.Now())
-}
-
-// gate pauses a provider or opens it again.
-func (w *world) gate() error {
-	names := []string{"first", "second", "keyed"}
-	provider := names[w.random.IntN(len(names))]
-	if !w.model.Gates[provider].Paused && w.chance(60) {
-		return w.pause(provider)
+	if r.Gone { // nothing is left that the report could be about
+		return nil
 	}
-	return w.resume(provider)
-}
-
-func (w *world) pause(provider string) error {
-	w.did("pause %s", provider)
-	w.model.Gates[provider].Paused = true
-	_, err := w.ledger.Pause(context.Background(), provider, "walk", "walk")
-	return err
-}
-
-func (w *world) resume(provider string) error {
-	w.did("resume %s", provider)
-	w.model.Gates[provider].Resume()
-	_, err := w.ledger.Resume(context.Background(), provider, "walk")
-	return err
+	return w.model.Proof(r, number, delivery, time.Now())
 }
 
 // requests are those that providers hold, in an order that does not depend on which arrived first in the same moment.
@@ -221,7 +214,7 @@ func (w *world) answer(c *call, a reply) error {
 		a.ids = []string{fmt.Sprint("m-", len(w.acts))}
 	}
 	if a.Outcome == "accepted" && a.ids != nil && c.Provider == "first" {
-		if w.shared.id != "" && w.shared.row != c.ID && w.chance(40) {
+		if w.shared.id != "" && w.shared.row != c.ID && !w.model.Row(w.shared.row).Gone && w.chance(40) {
 			a.ids[0], a.Shared = w.shared.id, true
 		} else {
 			w.shared.id, w.shared.row = a.ids[0], c.ID

@@ -74,6 +74,7 @@ func (m *Model) Ended(h *Handing, a Answer, now time.Time) error {
 	r := h.Row
 	at := &r.Attempts[len(r.Attempts)-1]
 	at.Ended, at.Accepted = now, a.Outcome == "accepted"
+	r.Changed = now
 	m.Gates[h.Provider].report(h, a, now)
 	defer r.delivered()
 	switch {
@@ -199,7 +200,7 @@ func (m *Model) Proof(r *Row, number int, delivery string, now time.Time) error 
 			proven[r.handing(i+1)] = true
 		}
 	}
-	r.Proofs[number] = true
+	r.Proofs[number], r.Changed = true, now
 	r.Reports = append(r.Reports, delivery)
 	if r.State == "sending" {
 		return nil

@@ -138,27 +138,7 @@ func (w *world) claimKnown() error {
 	if r == nil {
 		return nil
 	}
-	e := w.events[r.ID].event
-	e.SendAt, e.ExpiresAt, e.Lane, e.Provider = time.Time{}, time.Time{}, "", ""
-	other := w.chance(30)
-	if other {
-		e.Message = message(e.Channel, "another text")
-	}
-	w.did("claim again %s (other message %v)", name(r), other)
-	res, err := w.ledger.Claim(context.Background(), e)
-	w.touch(r)
-	var reused *ledger.ReusedError
-	switch {
-	case other && errors.As(err, &reused) && reused.Existing.ID == w.events[r.ID].id:
-		return nil
-	case other:
-		return fmt.Errorf("another message under a known key: %v", err)
-	case err != nil:
-		return err
-	case !res.Duplicate || res.Notification.ID != w.events[r.ID].id || string(res.Notification.State) != r.State:
-		return fmt.Errorf("a known event: duplicate %v, state %s, the model says %s", res.Duplicate, res.Notification.State, r.State)
-	}
-	return nil
+	return w.repeatOf(r, w.chance(30))
 }
 
 // claimBatch claims several at once: new ones, the same one twice, known ones and a wrong one.

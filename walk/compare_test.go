@@ -2,6 +2,7 @@ package walk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -59,17 +60,16 @@ func about(r *Row, err error) error {
 // compare holds every row that something may happen to, and those that something happened to, against the model. It reads the
 // file itself, through a connection of its own.
 func (w *world) compare() error {
-	ids := map[string]bool{}
+	ids, now := map[string]bool{}, time.Now()
 	for _, id := range w.touched {
 		ids[id] = true
 	}
 	for _, r := range w.model.Rows {
-		if !r.Final() {
+		if !r.Final() || !r.Gone && w.model.MayErase(r, now) {
 			ids[r.ID] = true
 		}
 	}
 	w.touched = w.touched[:0]
-	now := time.Now()
 	for _, r := range w.model.Rows {
 		if !ids[r.ID] {
 			continue
@@ -109,8 +109,19 @@ func (w *world) compareAll() error {
 			break
 		}
 	}
-	if seen != len(w.model.Rows) {
-		return fmt.Errorf("the ledger has %d rows, the model %d", seen, len(w.model.Rows))
+	erased := 0
+	for _, r := range w.model.Rows {
+		if !r.Gone {
+			continue
+		}
+		erased++
+		s, err := w.eye.look(w.events[r.ID].id)
+		if err := errors.Join(err, w.model.Observe(r, s, time.Now()), w.model.whole(r)); err != nil {
+			return about(r, err)
+		}
+	}
+	if seen+erased != len(w.model.Rows) {
+		return fmt.Errorf("the ledger lists %d rows, the model has %d of which %d are erased", seen, len(w.model.Rows), erased)
 	}
 	st, err := w.ledger.Stats(context.Background())
 	if err != nil {
@@ -119,7 +130,12 @@ func (w *world) compareAll() error {
 	twice, states := int64(0), map[ledger.State]int64{}
 	for _, r := range w.model.Rows {
 		twice += int64(r.Twice)
-		states[ledger.State(r.State)]++
+		if !r.Gone {
+			states[ledger.State(r.State)]++
+		}
+	}
+	if st.Erased != int64(erased) {
+		return fmt.Errorf("the ledger counts %d erased rows, the model %d", st.Erased, erased)
 	}
 	if st.ProvenTwice != twice {
 		return fmt.Errorf("the ledger counts %d proven duplicates, the model %d", st.ProvenTwice, twice)

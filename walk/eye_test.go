@@ -24,7 +24,9 @@ func openEye(path string) (*eye, error) {
 	}
 	db.SetMaxOpenConns(1)
 	row, err := db.Prepare(`SELECT state, coalesce(reason, ''), coalesce(delivery, ''), provider, maybe_sent, attempt_count, version, coalesce(due_at, 0)
- FROM notifications WHERE id = ?`)
+, 0
+ FROM notifications WHERE id = ?1
+ UNION ALL SELECT state, coalesce(reason, ''), coalesce(delivery, ''), '', maybe_sent, attempt_count, version, 0, 1 FROM erased WHERE id = ?1`)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -40,7 +42,7 @@ func (e *eye) close() error {
 
 func (e *eye) look(id uuid.UUID) (s Seen, err error) {
 	var due int64
-	if err := e.row.QueryRow(id[:]).Scan(&s.State, &s.Reason, &s.Delivery, &s.Provider, &s.MaybeSent, &s.Attempts, &s.Version, &due); err != nil {
+	if err := e.row.QueryRow(id[:]).Scan(&s.State, &s.Reason, &s.Delivery, &s.Provider, &s.MaybeSent, &s.Attempts, &s.Version, &due, &s.Gone); err != nil {
 		return s, fmt.Errorf("reading the row: %w", err)
 	}
 	s.Due = time.UnixMilli(due)

@@ -65,6 +65,7 @@ type Rules struct {
 	Ladder    []time.Duration
 	Policies  map[string]Policy        // by event type; a type without one asks
 	Window    map[string]time.Duration // for which a provider honours a key
+	Keep      time.Duration            // after its last change or report a row that ended may be erased
 }
 
 // Policy is what becomes of an ambiguous row after a time.
@@ -96,7 +97,10 @@ type Row struct {
 	Restored        bool         // ambiguous in or by an old copy: neither policy nor repeat, only a person
 	Twice           int          // proven duplicates
 	Resends         int
-	Moves           int // changes of state, and settlements: the version is one more
+	Moves           int       // changes of state, settlements and being erased: the version is one more
+	Parent          string    // the row that it was sent again for
+	Changed         time.Time // by which it came to its state, or was last reported on
+	Gone            bool      // erased
 }
 
 // Settlement is a change that is no attempt.
@@ -108,6 +112,7 @@ type Settlement struct {
 
 // settled notes a settlement; one that leaves the row where it is moves only the version.
 func (r *Row) settled(action, from string, policy bool, at time.Time) {
+	r.Changed = at
 	r.Last = Settlement{Action: action, To: r.State, Policy: policy, At: at.Truncate(time.Millisecond)}
 	if from != r.State {
 		r.Moved = r.Last
@@ -123,11 +128,13 @@ type Attempt struct {
 
 // Model is the whole ledger as the design has it.
 type Model struct {
-	Rules  Rules
-	Rows   []*Row
-	Gates  map[string]*Gate
-	Halted bool           // stopping, or restored and not accepted: nothing is taken
-	Taken  map[string]int // how often each line was taken
+	Rules   Rules
+	Rows    []*Row
+	Gates   map[string]*Gate
+	Halted  bool           // stopping, or restored and not accepted: nothing is taken
+	Waiting bool           // restored and not accepted
+	Taken   map[string]int // how often each line was taken
+	Erased  int            // rows
 
 	byKey map[string]*Row
 	byID  map[string]*Row
@@ -208,6 +215,6 @@ func (m *Model) Copy() *Model {
 	for name, g := range m.Gates {
 		c.Gates[name] = &Gate{Paused: g.Paused}
 	}
-	c.Taken = m.Taken // the walk's, not the ledger's
+	c.Taken, c.Erased = m.Taken, m.Erased // the walk's, not the ledger's
 	return c
 }

@@ -12,7 +12,7 @@ const slack = 6 * time.Second
 // Seen is a row as the ledger shows it.
 type Seen struct {
 	State, Reason, Delivery, Provider string
-	MaybeSent, Final                  bool
+	MaybeSent, Final, Gone            bool
 	Attempts                          int
 	Allowed                           []string
 	Version                           int64
@@ -59,7 +59,7 @@ func (m *Model) byItself(r *Row, s Seen, now time.Time) (do func() error, at tim
 	switch r.State {
 	case "claimed":
 		if r.Broken && s.State == "failed" && !r.Due.After(now) && r.Due.Before(r.Expires) {
-			return expire("unbuildable", "unbuildable"), now // once a provider may take it
+			return expire("unbuildable", "unbuildable"), r.Due // once a provider may take it
 		}
 		return expire("expire", ""), r.Expires
 	case "held":
@@ -86,6 +86,12 @@ func (m *Model) Observe(r *Row, s Seen, now time.Time) error {
 		if err := do(); err != nil {
 			return err
 		}
+		r.Changed = at // nobody saw when
+	}
+	if s.Gone && !r.Gone {
+		if err := m.erased(r, now); err != nil {
+			return err
+		}
 	}
 	if r.State == "claimed" && s.State == "claimed" {
 		lo, hi := earlier(r.Due, r.Expires), earlier(r.Latest, r.Expires)
@@ -110,11 +116,13 @@ func (m *Model) compare(r *Row, s Seen, now time.Time) error {
 		return fmt.Errorf("is %s for %q, the model says %q", s.State, s.Reason, r.Reason)
 	case s.Final != r.Final():
 		return fmt.Errorf("final is %v, the model says %v (%s)", s.Final, r.Final(), r.State)
+	case s.Gone != r.Gone:
+		return fmt.Errorf("is whole, the model saw it erased")
 	case s.Delivery != r.Delivery:
 		return fmt.Errorf("delivery is %q, the model says %q", s.Delivery, r.Delivery)
 	case s.Version != r.Version():
 		return fmt.Errorf("version is %d, the model counted %d (%s)", s.Version, r.Version(), r.State)
-	case !slices.Equal(s.Allowed, r.Allowed()):
+	case !r.Gone && !slices.Equal(s.Allowed, r.Allowed()):
 		return fmt.Errorf("allows %v, the model says %v (%s)", s.Allowed, r.Allowed(), r.State)
 	case m.late(r, s, now):
 		return fmt.Errorf("is due since %v at %s, whose gate is open, and was not taken", r.Due, s.Provider)
@@ -148,7 +156,7 @@ func (m *Model) Stopped() {
 
 // Restored is the start on an old copy: whatever was open in it may have been sent since. Nothing is taken until Accept.
 func (m *Model) Restored(now time.Time) error {
-	m.Halted = true
+	m.Halted, m.Waiting = true, true
 	for _, r := range m.Rows {
 		if r.State == "ambiguous" { // what its policy would do may have been done since
 			r.Restored = true
@@ -167,7 +175,7 @@ func (m *Model) Restored(now time.Time) error {
 }
 
 // Accept is a person's word that the old copy is the ledger to go on with.
-func (m *Model) Accept() { m.Halted = false }
+func (m *Model) Accept() { m.Halted, m.Waiting = false, false }
 
 // reopened closes what was in flight. A proof that had waited for the end is applied.
 func (m *Model) reopened(by string, now time.Time) error {

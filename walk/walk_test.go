@@ -84,9 +84,10 @@ func stroll(t *testing.T, seed uint64) *world {
 
 // sum shows how often each line was taken.
 func sum(t *testing.T, worlds []*world) {
-	acts, rows, checks := 0, 0, 0
+	acts, rows, checks, erased, again := 0, 0, 0, 0, 0
 	for _, w := range worlds {
 		acts, rows, checks = acts+len(w.acts), rows+len(w.events), checks+w.checks
+		erased, again = erased+w.model.Erased, again+w.again
 	}
 	var b strings.Builder
 	for _, l := range table {
@@ -99,7 +100,10 @@ func sum(t *testing.T, worlds []*world) {
 			t.Errorf("%s by %s was taken %d times, want %d: walk further", l.From, l.By, n, least)
 		}
 	}
-	t.Logf("%d acts, %d rows, %d checks; lines of the table:\n%s", acts, rows, checks, b.String())
+	if erased < leastErased || again < leastErased {
+		t.Errorf("%d rows were erased, and such rows were asked for %d times, want %d each: walk further", erased, again, leastErased)
+	}
+	t.Logf("%d acts, %d rows, %d of them erased and asked for %d times, %d checks; lines of the table:\n%s", acts, rows, erased, again, checks, b.String())
 }
 
 // rare returns a line that was not taken often enough.
@@ -150,6 +154,9 @@ var acts = []struct {
 func (w *world) step() error {
 	if c := w.held(func(c *call) bool { return c.Kind == ledger.KindRepeat }); c != nil && w.chance(30) {
 		return w.answer(c, w.replyOf(w.pick("accepted", "rejected", "deferred", "fault", "ambiguous")))
+	}
+	if w.chance(4) {
+		return w.gone()
 	}
 	if w.chance(steered) {
 		if done, err := w.steer(); done || err != nil {

@@ -39,6 +39,7 @@ type world struct {
 	acts    []string // what was done, the newest last
 	touched []string // ids of rows that the present act is about
 	checks  int
+	again   int                      // how often something was asked of an erased row
 	shared  struct{ id, row string } // a message id that another row may be given too
 
 	mu     sync.Mutex
@@ -70,6 +71,7 @@ var rules = Rules{
 		"drop":   {Do: "abandon", After: time.Minute},
 	},
 	Window: map[string]time.Duration{"keyed": 20 * time.Minute},
+	Keep:   20 * time.Minute,
 }
 
 const (
@@ -81,7 +83,7 @@ const (
 func settings() ledger.Settings {
 	s := ledger.Settings{
 		Channels: map[ledger.Channel]ledger.ChannelSettings{}, Recipes: []ledger.Recipe{ledger.RecipeEvent()},
-		OnMessageChange: ledger.MessageChangeRefuse, Drain: drain,
+		OnMessageChange: ledger.MessageChangeRefuse, Drain: drain, Retention: ledger.Retention{After: rules.Keep},
 	}
 	for name, providers := range rules.Providers {
 		s.Channels[ledger.Channel(name)] = ledger.ChannelSettings{
