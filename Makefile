@@ -8,7 +8,7 @@ CYCLES      ?= 500
 # The race detector sees it as ever.
 RACE        ?= -race -gcflags=modernc.org/...=-d=checkptr=0
 
-.PHONY: assets help build run test test-wire mixed settle crash walk fuzz bench guard man lint vuln tools
+.PHONY: assets help build run screenshots test test-wire mixed settle crash walk fuzz bench guard man lint vuln tools
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,5 +70,8 @@ lint: ## gofmt, vet, staticcheck
 vuln: ## known vulnerabilities in what we import, where the database can be reached
 	@$(GO) run $(GOVULNCHECK) ./... || { echo "govulncheck could not finish: see above"; test -z "$(STRICT)"; }
 
-tools: ## what the tests need beside Go: strace, sqlite3, e2fsprogs (installed from Debian when run as root)
+screenshots: tools ## the pictures of docs/console.md again: each page wide, dark and narrow
+	$(GO) test ./browser -count=1 -run '^TestScreenshots$$' -screenshots $(CURDIR)/docs/screenshots
+
+tools: ## what the tests need beside Go: strace, sqlite3, e2fsprogs, chromium (installed from Debian when run as root)
 	@sh .ci/tools

@@ -15,6 +15,7 @@ var arrows = map[string][]string{
 	".":         {"api", "cli", "config", "console", "ledger", "providers", "store"},
 	"api":       {"ledger"},
 	"bench":     {"bench"},
+	"browser":   {},                                           // tests only
 	"cli":       {"api", "cli", "config", "demo", "terminal"}, // its command writes pages
 	"config":    {"ledger", "providers", "store"},
 	"console":   {"ledger"},
@@ -45,6 +46,7 @@ var fences = map[string][]string{
 	"github.com/rivo/uniseg":   {"terminal"},
 	"github.com/schollz":       {"terminal"},
 	"golang.org/x/oauth2":      {"providers"},
+	"github.com/chromedp":      {"browser"},
 }
 
 // pure are the modules that the domain may import beside the standard library.

@@ -16,7 +16,7 @@ import (
 )
 
 // patience bounds every single wait: what takes longer is broken.
-const patience = 60 * time.Second
+const patience = 20 * time.Second
 
 var shots = flag.String("screenshots", "", "folder that TestScreenshots writes to; it is not run without")
 

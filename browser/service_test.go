@@ -47,6 +47,7 @@ type service struct {
 	fake *fake.Provider
 	base string // URL
 	log  *book
+	wait string // what a claim prefers
 }
 
 // book keeps what the service logs and tells its address.
@@ -83,7 +84,7 @@ func serve(t *testing.T, changes ...string) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &service{t: t, fake: fake.New(fake.Options{WellBehaved: true}), log: &book{found: make(chan string, 1)}}
+	s := &service{t: t, fake: fake.New(fake.Options{WellBehaved: true}), log: &book{found: make(chan string, 1)}, wait: "wait=30"}
 	t.Cleanup(func() { _ = s.fake.Close() })
 	url, err := s.fake.Listen("127.0.0.1:0")
 	if err != nil {
@@ -94,7 +95,7 @@ func serve(t *testing.T, changes ...string) *service {
 		sum := sha256.Sum256([]byte("key-" + m[5:len(m)-1]))
 		return `"` + hex.EncodeToString(sum[:]) + `"`
 	})
-	config = strings.NewReplacer(append([]string{"DIR", dir, "URL", url}, changes...)...).Replace(config)
+	config = strings.NewReplacer(append(changes, "DIR", dir, "URL", url)...).Replace(config)
 	file := filepath.Join(dir, "sendonce.yaml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -159,7 +160,7 @@ func (s *service) call(key, method, path string, body any) (out row) {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	req.Header.Set("Authorization", "Bearer key-"+key)
-	req.Header.Set("Prefer", "wait=30")
+	req.Header.Set("Prefer", s.wait)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		s.t.Fatal(err)
@@ -205,13 +206,16 @@ func (s *service) get(id string) row {
 	return s.call("operator", http.MethodGet, "/v1/notifications/"+id, nil)
 }
 
-// until asks until the answer is yes.
-func until(t *testing.T, what string, yes func() bool) {
+// until asks until the answer is yes; context says more where it never comes.
+func until(t *testing.T, what string, yes func() bool, context ...func() string) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(patience); !yes(); <-tick.C {
 		if time.Now().After(end) {
+			for _, say := range context {
+				what += "\n" + say()
+			}
 			t.Fatalf("waited %v in vain: %s", patience, what)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -26,8 +27,8 @@ type tab struct {
 
 	mu       sync.Mutex
 	faults   []string
-	expected []string // parts of faults that are none
-	requests []string // URLs
+	expected []string     // parts of faults that are none
+	bytes    atomic.Int64 // that were transferred for what has come to its end
 }
 
 // look is how somebody looks at pages.
@@ -42,7 +43,7 @@ var (
 	narrow     = look{"narrow", 360, false}
 	dark       = look{"dark", 1280, true}
 	narrowDark = look{"narrow-dark", 360, true}
-	looks      = []look{wide, narrow, dark, narrowDark}
+	looks      = []look{wide, dark, narrow, narrowDark}
 )
 
 // open opens a window and logs in with the key of a name; "" logs in nobody.
@@ -84,11 +85,14 @@ func (w *tab) notice(event any) {
 	case *runtime.EventExceptionThrown:
 		w.faults = append(w.faults, fmt.Sprintf("an exception: %v", e.ExceptionDetails))
 	case *log.EventEntryAdded:
-		w.faults = append(w.faults, fmt.Sprintf("the browser wrote to the console: %s %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL))
+		if e.Entry.Level != log.EntryLevelVerbose { // advice, such as a user name beside a password
+			w.faults = append(w.faults, fmt.Sprintf("the browser wrote to the console: %s %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL))
+		}
 	case *page.EventJavascriptDialogOpening:
 		w.faults = append(w.faults, "a dialog: "+e.Message)
+	case *network.EventLoadingFinished:
+		w.bytes.Add(int64(e.EncodedDataLength))
 	case *network.EventRequestWillBeSent:
-		w.requests = append(w.requests, e.Request.URL)
 		if !strings.HasPrefix(e.Request.URL, w.base+"/console") && !strings.HasPrefix(e.Request.URL, "data:") {
 			w.faults = append(w.faults, "a request to "+e.Request.URL)
 		}
@@ -185,12 +189,10 @@ func ask[T any](w *tab, expression string) T {
 // wait waits until an expression is true in whatever page is there by then.
 func (w *tab) wait(expression string) {
 	w.t.Helper()
-	var last error
 	until(w.t, expression, func() bool {
-		var yes bool
-		yes, last = chromedp.Run(w.ctx, chromedp.Evaluate[bool](`document.readyState !== "loading" && Boolean(`+expression+`)`))
-		return last == nil && yes
-	})
+		yes, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool](`document.readyState !== "loading" && Boolean(`+expression+`)`))
+		return err == nil && yes // while a page goes there is none to ask
+	}, func() string { return w.text("main") })
 }
 
 // text is what can be seen of an element.
@@ -218,4 +220,10 @@ func quote(s string) string {
 		panic(err)
 	}
 	return string(b)
+}
+
+// bare switches JavaScript off for the pages that are loaded from now on.
+func (w *tab) bare() {
+	w.t.Helper()
+	w.steps(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
 }

@@ -163,6 +163,21 @@ func TestMask(t *testing.T) {
 	}
 }
 
+// What a message says can't be read in what the provider said, however it is quoted there.
+func TestMask_Message(t *testing.T) {
+	n := ledger.Notification{Channel: ledger.SMS, RecipientKey: "+14155550142", Message: []byte(`{"text":"Code \"424242\" & more","data":{"pin":"9182","n":"1"}}`)}
+	for _, raw := range []string{
+		`Code "424242" & more`, `{"body":"Code \"424242\" & more"}`, `{"body":"Code \"424242\" \u0026 more"}`, `{"x":"{\"body\":\"Code \\\"424242\\\" \\u0026 more\"}"}`, `Body=Code+%22424242%22+%26+more&To=1`, `pin 9182`,
+	} {
+		if got := hide(&n, raw); strings.Contains(got, "424242") || strings.Contains(got, "9182") || !strings.Contains(got, hiddenPart) {
+			t.Errorf("%s still shows %s", raw, got)
+		}
+	}
+	if got := hide(&n, `{"n":"1"}`); got != `{"n":"1"}` {
+		t.Errorf("what has nothing of it became %s", got)
+	}
+}
+
 // Every state, reason, next action and action has a sentence.
 func TestWords_All(t *testing.T) {
 	for _, s := range ledger.States {

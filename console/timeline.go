@@ -2,7 +2,6 @@ package console
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"sendonce/ledger"
@@ -16,7 +15,7 @@ type entry struct {
 	Receipt    *ledger.Receipt
 	Settlement *ledger.Settlement
 	Suppressed *ledger.Suppressed
-	Raw        string // what the provider answered or posted, recipient masked unless revealed
+	Raw        string // what the provider answered or posted, recipient and message masked unless revealed
 }
 
 // timeline is what happened to a row, in its order. What has the same time stands in the order in which such things follow.
@@ -47,20 +46,4 @@ func timeline(r *ledger.Record, revealed bool) []entry {
 	}
 	slices.SortStableFunc(out, func(a, b entry) int { return a.At.Compare(b.At) })
 	return out
-}
-
-// hide takes the recipient out of what a provider said, in the forms in which it may stand there.
-func hide(n *ledger.Notification, text string) string {
-	if text == "" || n.RecipientKey == "" {
-		return text
-	}
-	masked := mask(n)
-	pairs := []string{n.Recipient, masked, n.RecipientKey, masked}
-	if digits, ok := strings.CutPrefix(n.RecipientKey, "+"); ok {
-		pairs = append(pairs, "%2B"+digits, masked, digits, masked)
-	}
-	if at := strings.Replace(n.RecipientKey, "@", "%40", 1); at != n.RecipientKey {
-		pairs = append(pairs, at, masked)
-	}
-	return strings.NewReplacer(pairs...).Replace(text)
 }
