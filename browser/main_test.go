@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,7 +60,7 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 })
 
 // started says that there is a browser to end.
-var started bool
+var started atomic.Bool
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -68,7 +69,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
-	if started {
+	if started.Load() {
 		ctx, err := chromium()
 		if err == nil {
 			_ = chromedp.Cancel(ctx)
@@ -88,6 +89,6 @@ func browser(t *testing.T) context.Context {
 	if err != nil {
 		t.Fatal(err)
 	}
-	started = true
+	started.Store(true)
 	return ctx
 }

@@ -93,10 +93,10 @@ func TestBulk_ReleaseAfterACount(t *testing.T) {
 	}
 	w := s.open("operator")
 	w.visit("/waiting")
-	w.click("details.card summary")
+	w.click(`details:has(#bulk-state) > summary`)
 	w.steps(chromedp.SetValue(chromedp.CSS("#bulk-state"), "ambiguous"), chromedp.SetValue(chromedp.CSS("#bulk-action"), "release"))
 	w.fill("#bulk-reason", "the provider lost them")
-	w.click("details.card form button")
+	w.click(`form[action$="waiting/count"] button[type=submit]`)
 	w.has("h1", "Release 3 rows?")
 	if sent := s.fake.Requests(); sent != 3 {
 		t.Fatalf("counting sent something: %d requests", sent)
