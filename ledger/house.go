@@ -10,7 +10,6 @@ import (
 
 const (
 	houseBatch   = 256
-	flushPause   = 500 * time.Millisecond // a suppressed repeat is written within a second
 	unsteadyLook = 5 * time.Second
 )
 
@@ -35,35 +34,6 @@ func (l *Ledger) keepHouse(ctx, work context.Context) {
 		}
 		sleep(ctx, l.wake, l.until(next))
 	}
-}
-
-// keepRepeats writes suppressed repeats, some at a time.
-func (l *Ledger) keepRepeats(ctx context.Context) {
-	for ctx.Err() == nil {
-		if !await(ctx, l.repeats.wake) {
-			return
-		}
-		sleep(ctx, nil, flushPause)
-		if err := l.Flush(); err != nil {
-			l.troubles.Tell("suppressed repeats are not written yet", "error", err)
-		}
-	}
-}
-
-// Flush writes what repeats were answered without a send and was not written yet. Run does so by itself, up to its end.
-func (l *Ledger) Flush() error {
-	list := l.repeats.take()
-	if len(list) == 0 {
-		return nil
-	}
-	counted, err := l.store.Suppress(list)
-	if err != nil {
-		l.repeats.giveBack(list)
-		return err
-	}
-	l.recent.counted(counted)
-	l.repeats.written()
-	return nil
 }
 
 // houseOnce acts on every row whose time has come and returns when to look again.

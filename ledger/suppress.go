@@ -1,13 +1,15 @@
 package ledger
 
 import (
+	"context"
 	"sync"
 	"time"
 )
 
 const (
-	maxSuppressed = 50_000 // rows with repeats that wait for their commit; a repeat of a further one is answered, but not counted
-	crowded       = 2_000  // entries that wait; beyond it a row lists only its newest repeat, so that a storm of them costs little
+	maxSuppressed = 50_000                 // rows with repeats that wait for their commit; a repeat of a further one is answered, but not counted
+	flushPause    = 500 * time.Millisecond // a suppressed repeat is written within a second
+	crowded       = 2_000                  // entries that wait; beyond it a row lists only its newest repeat, so that a storm of them costs little
 )
 
 // suppressions collects repeats that sent nothing until the housekeeper writes them, so that a repeat costs a read at most.
@@ -103,4 +105,33 @@ func (s *suppressions) giveBack(list []Suppressed) {
 	for _, r := range list {
 		s.note(r)
 	}
+}
+
+// keepRepeats writes suppressed repeats, some at a time.
+func (l *Ledger) keepRepeats(ctx context.Context) {
+	for ctx.Err() == nil {
+		if !await(ctx, l.repeats.wake) {
+			return
+		}
+		sleep(ctx, nil, flushPause)
+		if err := l.Flush(); err != nil {
+			l.troubles.Tell("suppressed repeats are not written yet", "error", err)
+		}
+	}
+}
+
+// Flush writes what repeats were answered without a send and was not written yet. Run does so by itself, up to its end.
+func (l *Ledger) Flush() error {
+	list := l.repeats.take()
+	if len(list) == 0 {
+		return nil
+	}
+	counted, err := l.store.Suppress(list)
+	if err != nil {
+		l.repeats.giveBack(list)
+		return err
+	}
+	l.recent.counted(counted)
+	l.repeats.written()
+	return nil
 }
