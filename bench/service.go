@@ -149,9 +149,16 @@ func (b *bench) startStub(ctx context.Context, delay time.Duration) (*instance, 
 	if err != nil {
 		return nil, err
 	}
-	p, err := b.processes.start("stub", exec.Command(self, "stub", "-addr", addr, "-delay", delay.String()))
+	p, err := b.processes.start("stub", onOneProcessor(exec.Command(self, "stub", "-addr", addr, "-delay", delay.String())))
 	if err != nil {
 		return nil, err
 	}
 	return &instance{addr: addr, process: p, pids: []int{p.pid()}}, p.listening(ctx, addr)
+}
+
+// onOneProcessor keeps the stub on one: it only waits and answers, and on both its timers and sockets would wake threads beside those
+// of what is measured.
+func onOneProcessor(cmd *exec.Cmd) *exec.Cmd {
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	return cmd
 }
