@@ -78,7 +78,7 @@ func New(l Ledger, s Settings, log *slog.Logger) *Console {
 	}
 	c.running, c.stop = context.WithCancel(context.Background())
 	c.templates = c.readTemplates()
-	for _, r := range c.routes() {
+	for _, r := range withWaysBack(c.routes()) {
 		c.mux.Handle(r.method+" "+Path+r.path, c.serve(r))
 	}
 	c.handler = secure(c.protect(c.mux))

@@ -51,7 +51,7 @@ func (v *visit) stream(concerns func(ledger.Changes) bool, mark func(context.Con
 		_, err := v.w.Write([]byte(text))
 		return err == nil && out.Flush() == nil
 	}
-	shown := v.r.URL.Query().Get("mark")
+	shown := v.asked["mark"]
 	if last := v.r.Header.Get("Last-Event-ID"); last != "" {
 		shown = last
 	}

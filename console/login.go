@@ -60,7 +60,7 @@ type loginData struct {
 
 // showLogin shows the form; whoever is logged in goes on.
 func (c *Console) showLogin(v *visit) error {
-	next := ownPath(v.r.URL.Query().Get("next"))
+	next := ownPath(v.asked["next"])
 	if _, ok := c.identify(v.r, false); ok {
 		return v.redirect(next)
 	}
@@ -69,7 +69,7 @@ func (c *Console) showLogin(v *visit) error {
 
 // login checks a key and opens a session.
 func (c *Console) login(v *visit) error {
-	next := ownPath(v.r.PostForm.Get("next"))
+	next := ownPath(v.asked["next"])
 	if c.settings.Login == nil {
 		return v.redirect(next)
 	}
@@ -77,7 +77,7 @@ func (c *Console) login(v *visit) error {
 		v.w.Header().Set("Retry-After", "6")
 		return v.render(http.StatusTooManyRequests, "login", "Log in", loginData{next, "Too many tries from your address. Wait a few seconds."})
 	}
-	key := strings.TrimSpace(v.r.PostForm.Get("key"))
+	key := strings.TrimSpace(v.asked["key"])
 	who, ok := Identity{}, false
 	if key != "" && len(key) <= maxKey {
 		who, ok = c.settings.Login(key)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 
@@ -23,16 +22,16 @@ func (d bulkData) Action() ledger.Cause { return ledger.Cause(d.Bulk.Action) }
 type bulkData struct {
 	Form   filterForm
 	Bulk   bulkForm
-	Count  int64 // rows that match and have the action
+	Back   string // the waiting rows, with the same filter
+	Count  int64  // rows that match and have the action
 	Result *ledger.BulkResult
 }
 
 // bulk reads the form of a decision over many rows. It always names a state: what waits for a person is one of two, and each
 // action belongs to one.
 func (v *visit) bulk() (ledger.Bulk, bulkData, error) {
-	f := v.r.PostForm
-	form, filter, err := v.readFilter(f)
-	data := bulkData{Form: form, Bulk: bulkForm{f.Get("action"), f.Get("reason"), f.Get("by")}}
+	form, filter, err := v.readFilter(v.asked)
+	data := bulkData{Form: form, Bulk: v.bulkForm(), Back: v.bulkConditions().address("/waiting")}
 	b := ledger.Bulk{
 		Action: ledger.Cause(data.Bulk.Action), Filter: filter, Reason: data.Bulk.Reason, Actor: v.who.Name, Person: data.Bulk.By,
 	}
@@ -49,6 +48,10 @@ func (v *visit) bulk() (ledger.Bulk, bulkData, error) {
 		return b, data, &ledger.StateError{State: filter.States[0]}
 	}
 	return b, data, nil
+}
+
+func (v *visit) bulkForm() bulkForm {
+	return bulkForm{v.asked["action"], v.asked["reason"], v.asked["by"]}
 }
 
 // bulkCount counts what a decision would change, and asks whether that is meant.
@@ -72,7 +75,7 @@ func (c *Console) bulkSettle(v *visit) error {
 	if err != nil {
 		return v.bulkRefused(err)
 	}
-	if b.Expected, err = strconv.ParseInt(v.r.PostForm.Get("expected_count"), 10, 64); err != nil || b.Expected < 1 {
+	if b.Expected, err = strconv.ParseInt(v.asked["expected_count"], 10, 64); err != nil || b.Expected < 1 {
 		return errForm
 	}
 	res, err := c.ledger.SettleMany(context.WithoutCancel(v.r.Context()), b)
@@ -88,25 +91,21 @@ func (c *Console) bulkSettle(v *visit) error {
 	return v.render(http.StatusOK, "bulk", "Decided", data)
 }
 
-// bulkRefused shows the waiting rows again, with what was typed.
+// bulkRefused shows the waiting rows of the same filter again, with what was typed. A filter that is itself what is wrong is shown
+// as it is, with no rows.
 func (v *visit) bulkRefused(err error) error {
 	r, known := refusalOf(err)
 	if !known {
 		return err
 	}
-	q := url.Values{}
-	for name, values := range v.r.PostForm {
-		if name != "newer" {
-			q[name] = values
-		}
+	return v.showWaiting(r.Status, r.Text, v.bulkConditions(), v.bulkForm())
+}
+
+// bulkConditions are those of the filter, as the waiting page takes them.
+func (v *visit) bulkConditions() asked {
+	a := v.asked.without("action", "reason", "by", "expected_count")
+	if !slices.Contains(words(waitingStates), a["state"]) {
+		a = a.without("state")
 	}
-	if r.Status == http.StatusBadRequest { // the filter itself may be what is wrong
-		if _, _, again := v.readFilter(q); again != nil {
-			q = url.Values{"action": q["action"], "reason": q["reason"], "by": q["by"]}
-		}
-	}
-	if !slices.Contains(words(waitingStates), q.Get("state")) {
-		q.Del("state")
-	}
-	return v.showWaiting(r.Status, r.Text, q)
+	return a
 }

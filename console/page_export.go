@@ -101,18 +101,24 @@ func cells(n *ledger.Notification, plain bool) []any {
 // export streams the rows of a filter, a page at a time. Whatever ends it early cuts the connection, so that nobody takes a part
 // for the whole.
 func (c *Console) export(v *visit) error {
-	q := v.r.URL.Query()
 	write, kind := csvRow, "text/csv; charset=utf-8; header=present"
-	switch q.Get("format") {
+	switch v.asked["format"] {
 	case "csv":
 	case "ndjson":
 		write, kind = jsonRow, "application/x-ndjson"
 	default:
 		return ledger.Invalid("format", "must be csv or ndjson")
 	}
-	search, f, err := v.search(q)
+	_, f, err := v.readFilter(v.asked)
 	if err != nil {
 		return err
+	}
+	search, f, err := v.search(v.asked, f)
+	if err != nil {
+		return err
+	}
+	if search.One != uuid.Nil {
+		return ledger.Invalid("search", "is the id of one notification, which has a page of its own; an export is of a list")
 	}
 	select {
 	case c.exports <- struct{}{}:
@@ -121,11 +127,11 @@ func (c *Console) export(v *visit) error {
 		return errBusy
 	}
 	f.Limit = ledger.MaxList
-	name := fmt.Sprintf("sendonce-%s.%s", time.Now().UTC().Format("20060102T150405Z"), q.Get("format"))
+	name := fmt.Sprintf("sendonce-%s.%s", time.Now().UTC().Format("20060102T150405Z"), v.asked["format"])
 	v.w.Header().Set("Content-Type", kind)
 	v.w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	var b bytes.Buffer
-	if q.Get("format") == "csv" {
+	if v.asked["format"] == "csv" {
 		names := make([]any, len(columns))
 		for i, col := range columns {
 			names[i] = col.name
@@ -149,7 +155,7 @@ func (c *Console) export(v *visit) error {
 		}
 	}
 	v.flush(&b)
-	c.log.Info("console export", "key", v.who.Name, "format", q.Get("format"), "rows", rows, "recipients", v.who.Operate)
+	c.log.Info("console export", "key", v.who.Name, "format", v.asked["format"], "rows", rows, "recipients", v.who.Operate)
 	return nil
 }
 

@@ -5,9 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"sendonce/ledger"
@@ -30,6 +30,7 @@ type mailboxData struct {
 	From, To int    // of the messages that are shown, from 1
 	Newer    string // addresses; "": none
 	Older    string
+	Here     string
 	Mark     string
 }
 
@@ -58,19 +59,20 @@ type letter struct {
 // mailbox shows what did not leave.
 func (c *Console) mailbox(v *visit) error {
 	list, is := c.ledger.Mailbox()
-	data := mailboxData{Is: is, Channel: v.r.URL.Query().Get("channel"), Mark: markOfMail(list)}
-	for _, ch := range ledger.Channels {
-		data.Channels = append(data.Channels, string(ch))
+	data := mailboxData{Is: is, Channel: v.asked["channel"], Mark: markOfMail(list), Channels: words(ledger.Channels)}
+	if data.Channel != "" && !slices.Contains(data.Channels, data.Channel) {
+		return ledger.Invalid("channel", "must be one of %s", strings.Join(data.Channels, ", "))
 	}
 	if data.Channel != "" {
 		list = slices.DeleteFunc(list, func(p ledger.Printed) bool { return string(p.Channel) != data.Channel })
 	}
 	data.Kept = len(list)
-	skip, err := strconv.Atoi(v.r.URL.Query().Get("skip"))
-	if err != nil || skip < 0 || skip > len(list) {
-		skip = 0
+	skip, err := v.readSkip(len(list))
+	if err != nil {
+		return err
 	}
 	page := list[skip:min(len(list), skip+mailboxPage)]
+	data.Here = mailboxAddress(data.Channel, skip)
 	data.From, data.To = skip+1, skip+len(page)
 	if skip > 0 {
 		data.Newer = mailboxAddress(data.Channel, max(0, skip-mailboxPage))
@@ -82,15 +84,27 @@ func (c *Console) mailbox(v *visit) error {
 	return v.render(http.StatusOK, "mailbox", "Mailbox", data)
 }
 
+// readSkip reads how many messages stand before a page. Messages may have gone meanwhile, so beyond the last one stands the last page.
+func (v *visit) readSkip(kept int) (int, error) {
+	if v.asked["skip"] == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(v.asked["skip"])
+	if err != nil || n < 0 {
+		return 0, ledger.Invalid("skip", "must be a number of messages")
+	}
+	return min(n, max(0, kept-1)/mailboxPage*mailboxPage), nil
+}
+
 func mailboxAddress(channel string, skip int) string {
-	q := url.Values{}
+	a := asked{}
 	if channel != "" {
-		q.Set("channel", channel)
+		a["channel"] = channel
 	}
 	if skip > 0 {
-		q.Set("skip", strconv.Itoa(skip))
+		a["skip"] = strconv.Itoa(skip)
 	}
-	return Path + "/mailbox?" + q.Encode()
+	return a.address("/mailbox")
 }
 
 // markOfMail names what the mailbox holds.
@@ -161,7 +175,7 @@ func letterOf(p ledger.Printed) letter {
 		l.JSON = indented(m.Data)
 	}
 	if m.HTML != "" {
-		l.Frame = Path + "/mailbox/mail?" + url.Values{"provider": {p.Provider}, "message": {p.MessageID}}.Encode()
+		l.Frame = asked{"provider": p.Provider, "message": p.MessageID}.address("/mailbox/mail")
 	}
 	return l
 }
@@ -177,10 +191,9 @@ func indented(b []byte) string {
 
 // mail serves the HTML of a mail, for its frame.
 func (c *Console) mail(v *visit) error {
-	q := v.r.URL.Query()
 	list, _ := c.ledger.Mailbox()
 	i := slices.IndexFunc(list, func(p ledger.Printed) bool {
-		return p.Provider == q.Get("provider") && p.MessageID == q.Get("message") && p.Channel == ledger.Email
+		return p.Provider == v.asked["provider"] && p.MessageID == v.asked["message"] && p.Channel == ledger.Email
 	})
 	var m content
 	if i < 0 || json.Unmarshal(list[i].Message, &m) != nil || m.HTML == "" {

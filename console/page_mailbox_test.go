@@ -48,7 +48,7 @@ func TestMailbox_ShowsEachChannel(t *testing.T) {
 	}
 	w = v.get("/mailbox")
 	has(t, w, "1 to 40 of 46", `href="/console/mailbox?skip=40" rel="next"`)
-	has(t, v.get("/mailbox?skip=40"), "41 to 46 of 46", `href="/console/mailbox?" rel="prev"`)
+	has(t, v.get("/mailbox?skip=40"), "41 to 46 of 46", `href="/console/mailbox" rel="prev"`)
 }
 
 // A mail is a document without an origin, script, form, window or request, whatever it brings.

@@ -114,13 +114,13 @@ func (c *Console) liveNotification(v *visit) error {
 // act reads the form of a decision. The version is that of the row which the form was made for: a second click, or a decision
 // about a row that has moved meanwhile, meets another one and changes nothing.
 func (v *visit) act() (ledger.Act, typed, error) {
-	f := v.r.PostForm
-	t := typed{Reason: f.Get("reason"), By: f.Get("by"), MessageID: f.Get("message_id"), ExpiresAt: f.Get("expires_at")}
+	f := v.asked
+	t := typed{Reason: f["reason"], By: f["by"], MessageID: f["message_id"], ExpiresAt: f["expires_at"]}
 	id, err := v.rowID()
 	if err != nil {
 		return ledger.Act{}, t, err
 	}
-	version, err := strconv.ParseInt(f.Get("version"), 10, 64)
+	version, err := strconv.ParseInt(f["version"], 10, 64)
 	if err != nil || version < 1 {
 		return ledger.Act{}, t, ledger.ErrIfMatch
 	}
@@ -135,7 +135,7 @@ func (c *Console) settle(v *visit) error {
 	if err != nil {
 		return err
 	}
-	a.Action = ledger.Cause(v.r.PostForm.Get("action"))
+	a.Action = ledger.Cause(v.asked["action"])
 	if does(a.Action) == "" {
 		return errForm
 	}
@@ -148,13 +148,13 @@ func (c *Console) settle(v *visit) error {
 	if a.Action == ledger.CauseRelease && t.ExpiresAt != "" {
 		var ok bool
 		if a.ExpiresAt, ok = readTime(t.ExpiresAt); !ok {
-			return v.refused(a.ID, ledger.Invalid("expiry", "must be a time such as 2026-11-30T14:00, in UTC"), t)
+			return v.refused(a.ID, ledger.Invalid("expiry", badTime), t)
 		}
 	}
 	if _, err := c.ledger.Settle(context.WithoutCancel(v.r.Context()), a); err != nil {
 		return v.refused(a.ID, err, t)
 	}
-	if v.r.PostForm.Get("back") == "waiting" {
+	if v.asked["back"] == "waiting" {
 		return v.done("/waiting", string(a.Action))
 	}
 	return v.done("/notifications/"+a.ID.String(), string(a.Action))
@@ -175,7 +175,7 @@ func (c *Console) resend(v *visit) error {
 	if err != nil {
 		return err
 	}
-	child, err := c.ledger.Resend(context.WithoutCancel(v.r.Context()), a, v.r.PostForm.Get("accept_duplicate") == "yes")
+	child, err := c.ledger.Resend(context.WithoutCancel(v.r.Context()), a, v.asked["accept_duplicate"] == "yes")
 	if err != nil {
 		return v.refused(a.ID, err, t)
 	}

@@ -16,13 +16,14 @@ import (
 // decide posts a decision as the page's form does.
 func (v *visitor) decide(n ledger.Notification, action, reason string, more ...string) *response {
 	v.rig.t.Helper()
-	f := url.Values{"version": {strconv.FormatInt(n.Version, 10)}, "action": {action}, "reason": {reason}}
+	f := url.Values{"version": {strconv.FormatInt(n.Version, 10)}, "reason": {reason}}
 	for i := 0; i+1 < len(more); i += 2 {
 		f.Set(more[i], more[i+1])
 	}
-	path := "/settle"
-	if action == "resend" || action == "reveal" {
-		path = "/" + action
+	path := "/" + action
+	if action != "resend" && action != "reveal" {
+		path = "/settle"
+		f.Set("action", action)
 	}
 	return v.post("/notifications/"+n.ID.String()+path, f)
 }

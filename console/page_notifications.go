@@ -3,9 +3,10 @@ package console
 import (
 	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"sendonce/ledger"
 )
@@ -24,7 +25,8 @@ type searched struct {
 	Found  []reading // readings that rows are known for
 	Looked []reading // all that were tried
 	Missed bool      // there is a text, and nothing is known under it
-	As     int       // the one of Found that is shown
+	As     int       // the one of Looked that is shown
+	One    uuid.UUID // the row that the text means, where that is all that it means
 }
 
 // reading is one meaning of a text.
@@ -43,15 +45,16 @@ var readingNames = map[string]string{
 // notifications shows the rows that fit the search box and the filters. A text that means one row only leads there.
 func (c *Console) notifications(v *visit) error {
 	var data notificationsData
-	q := v.r.URL.Query()
-	search, filter, err := v.search(q)
-	data.Search = search
-	data.Form, _, _ = v.readFilter(q)
-	if err == nil && !search.Missed {
-		if len(search.Found) == 1 && search.Found[0].As == "id" {
-			return v.redirect("/notifications/" + search.Found[0].ID.String())
-		}
-		data.listed, err = v.list(filter)
+	var filter ledger.Filter
+	var err error
+	if data.Form, filter, err = v.readFilter(v.asked); err == nil {
+		data.Search, filter, err = v.search(v.asked, filter)
+	}
+	if err == nil && data.Search.One != uuid.Nil {
+		return v.redirect("/notifications/" + data.Search.One.String())
+	}
+	if err == nil && !data.Search.Missed {
+		data.listed, err = v.list(v.asked, filter)
 	}
 	if invalid := (*ledger.InvalidError)(nil); errors.As(err, &invalid) {
 		r, _ := refusalOf(err)
@@ -60,57 +63,64 @@ func (c *Console) notifications(v *visit) error {
 	if err != nil {
 		return err
 	}
-	q.Del("told")
-	data.CSV, data.NDJSON = exportOf(q, "csv"), exportOf(q, "ndjson")
+	rows := v.asked.without(places...)
+	data.CSV, data.NDJSON = rows.with("format", "csv").address(exportPath), rows.with("format", "ndjson").address(exportPath)
 	return v.render(http.StatusOK, "notifications", "Notifications", data)
 }
 
-// exportOf is where the rows of a list are exported.
-func exportOf(q url.Values, format string) string {
-	out := url.Values{"format": {format}}
-	for name, values := range q {
-		if name != "older" && name != "newer" && name != "format" && values[0] != "" {
-			out[name] = values[:1]
-		}
-	}
-	return Path + "/notifications/export?" + out.Encode()
-}
+// exportPath is where the rows of a list are exported.
+const exportPath = "/notifications/export"
 
-// search reads search box and filters. Of the meanings of a text those count that rows are known for; each is asked of its index.
-func (v *visit) search(q url.Values) (searched, ledger.Filter, error) {
-	s := searched{Text: strings.TrimSpace(q.Get("q"))}
-	_, f, err := v.readFilter(q)
-	if err != nil || s.Text == "" {
-		return s, f, err
+// search reads the search box. Of the meanings of a text those count that rows are known for; each is asked of its index. as=N is
+// the meaning that is wanted, counted among all, so that it stays the same whatever becomes known meanwhile.
+func (v *visit) search(a asked, f ledger.Filter) (searched, ledger.Filter, error) {
+	s := searched{Text: strings.TrimSpace(a["q"])}
+	switch {
+	case s.Text == "" && a["q"] != "":
+		return s, f, ledger.Invalid("search", "has nothing but blanks")
+	case s.Text == "" && a["as"] != "":
+		return s, f, ledger.Invalid("as", "belongs to a search")
+	case s.Text == "":
+		return s, f, nil
 	}
-	for _, r := range v.c.ledger.Understand(s.Text) {
-		one := reading{Reading: r, Name: readingNames[r.As]}
+	s.As = -1
+	for i, r := range v.c.ledger.Understand(s.Text) {
+		one := reading{Reading: r, Name: readingNames[r.As], Address: asked{"q": s.Text, "as": strconv.Itoa(i)}.address("/notifications")}
+		if r.As == "id" {
+			one.Address = Path + "/notifications/" + r.ID.String()
+		}
 		s.Looked = append(s.Looked, one)
 		known, err := v.knows(r)
 		if err != nil {
 			return s, f, err
 		}
-		if known {
-			s.Found = append(s.Found, one)
+		if !known {
+			continue
 		}
+		if s.As < 0 || s.Looked[s.As].As == "id" { // a row's own page is one step away in any case
+			s.As = i
+		}
+		s.Found = append(s.Found, one)
 	}
-	if s.Missed = len(s.Found) == 0; s.Missed {
+	s.Missed = len(s.Found) == 0
+	if a["as"] != "" {
+		n, err := strconv.Atoi(a["as"])
+		if err != nil || n < 0 || n >= len(s.Looked) {
+			return s, f, ledger.Invalid("as", "is no meaning of this text")
+		}
+		s.As = n
+	}
+	if s.Missed {
 		return s, f, nil
 	}
-	if n, err := strconv.Atoi(q.Get("as")); err == nil && n >= 0 && n < len(s.Found) {
-		s.As = n
-	} else if s.Found[0].As == "id" && len(s.Found) > 1 {
-		s.As = 1
-	}
 	for i := range s.Found {
-		s.Found[i].Address = "?" + url.Values{"q": {s.Text}, "as": {strconv.Itoa(i)}}.Encode()
-		s.Found[i].Current = i == s.As
-		if s.Found[i].As == "id" {
-			s.Found[i].Address = Path + "/notifications/" + s.Found[i].ID.String()
-		}
+		s.Found[i].Current = s.Found[i].Address == s.Looked[s.As].Address
 	}
-	shown := s.Found[s.As].Filter
-	f.DedupeKey, f.MessageID, f.EventID, f.Recipient = shown.DedupeKey, shown.MessageID, shown.EventID, shown.Recipient
+	if shown := s.Looked[s.As]; shown.As == "id" {
+		s.One = shown.ID
+	} else {
+		f.DedupeKey, f.MessageID, f.EventID, f.Recipient = shown.Filter.DedupeKey, shown.Filter.MessageID, shown.Filter.EventID, shown.Filter.Recipient
+	}
 	return s, f, nil
 }
 

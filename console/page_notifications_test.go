@@ -47,9 +47,9 @@ func TestSearch_TwoMeanings(t *testing.T) {
 	phone := r.claim(ledger.Event{EventID: "e"})
 	v := r.as("reader")
 	w := v.get("/notifications?q=14155550142")
-	has(t, w, n.ID.String(), "as=1", "as recipient")
+	has(t, w, n.ID.String(), "as=3", "as recipient")
 	hasNot(t, w, phone.ID.String())
-	w = v.get("/notifications?q=14155550142&as=1")
+	w = v.get("/notifications?q=14155550142&as=3")
 	has(t, w, phone.ID.String())
 	hasNot(t, w, n.ID.String())
 }
@@ -60,12 +60,17 @@ func TestSearch_BoundToItsSource(t *testing.T) {
 	mine := r.claim(ledger.Event{EventID: "e", Source: "shop"})
 	other := r.claim(ledger.Event{EventID: "e", Source: "billing"})
 	v := r.as("shop")
-	for _, path := range []string{"/notifications", "/notifications?source=billing", "/notifications?q=e", "/notifications?q=%2B14155550142", "/notifications/export?format=ndjson", "/notifications/export?format=csv&source=billing&q=e"} {
+	for _, path := range []string{"/notifications", "/notifications?source=shop", "/notifications?q=e", "/notifications?q=%2B14155550142", "/notifications/export?format=ndjson", "/notifications/export?format=csv&source=shop&q=e"} {
 		w := v.get(path)
 		has(t, w, mine.ID.String())
 		hasNot(t, w, other.ID.String(), "billing</bdi>")
 	}
 	has(t, v.get("/notifications?q="+other.ID.String()), "Nothing is known under")
+	for _, path := range []string{"/notifications?source=billing", "/notifications/export?format=csv&source=billing"} {
+		w := v.get(path)
+		has(t, w, "source must be left out: your key is bound to another")
+		hasNot(t, w, mine.ID.String())
+	}
 }
 
 // Every page leads on and back by the row that it ended with, however many come in between.
@@ -76,7 +81,7 @@ func TestNotifications_Pages(t *testing.T) {
 	}
 	v := r.as("reader")
 	onward := func(page, rel string) string {
-		m := regexp.MustCompile(`href="(\?[^"]+)" rel="` + rel + `"`).FindStringSubmatch(page)
+		m := regexp.MustCompile(`href="/console/notifications(\?[^"]+)" rel="` + rel + `"`).FindStringSubmatch(page)
 		if m == nil {
 			return ""
 		}
@@ -172,10 +177,14 @@ func TestNotifications_LooksInSteps(t *testing.T) {
 	c := New(stepping{}, Settings{}, slog.New(slog.DiscardHandler))
 	v := &visitor{rig: &rig{t: t, console: c}, remote: "127.0.0.1:1"}
 	w := v.get("/notifications?event_type=none")
-	has(t, w, "None of the newest 50,000 rows", `hx-get="?event_type=none&amp;older=7&amp;step=1"`, `href="?event_type=none&amp;older=7" rel="next"`)
+	has(t, w, "None of the newest 50,000 rows", `hx-get="/console/notifications?event_type=none&amp;older=7&amp;step=1"`, `href="/console/notifications?event_type=none&amp;older=7" rel="next"`)
 	has(t, v.get("/notifications?event_type=none&older=9&step=19"), "step=20")
-	for _, step := range []string{"20", "-1", "x"} {
-		hasNot(t, v.get("/notifications?event_type=none&older=9&step="+step), "hx-trigger=\"load")
+	for step, status := range map[string]int{"20": 200, "21": 400, "-1": 400, "x": 400} {
+		w := v.get("/notifications?event_type=none&older=9&step=" + step)
+		hasNot(t, w, "hx-trigger=\"load")
+		if w.Code != status {
+			t.Errorf("step %s: %d, want %d", step, w.Code, status)
+		}
 	}
 }
 

@@ -66,7 +66,7 @@ func (c *Console) liveProviders(v *visit) error {
 
 // pause stops the use of a provider.
 func (c *Console) pause(v *visit) error {
-	reason := strings.TrimSpace(v.r.PostForm.Get("reason"))
+	reason := strings.TrimSpace(v.asked["reason"])
 	if err := ledger.ValidReason(reason); err != nil {
 		r, _ := refusalOf(err)
 		return c.showProviders(v, r.Status, r.Text)

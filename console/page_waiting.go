@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 
 	"sendonce/ledger"
@@ -20,8 +19,10 @@ var waitingStates = []ledger.State{ledger.StateAmbiguous, ledger.StateHeld}
 type waitingData struct {
 	Form  filterForm
 	Rows  []waitingRow
+	Read  bool   // the filter could be read
 	Older string // the next page: they stand oldest first
 	First string // the first page, where this is another
+	Here  string // this page, also where it answers a form that was posted elsewhere
 	Mark  string
 	Bulk  bulkForm
 }
@@ -35,15 +36,23 @@ type waitingRow struct {
 }
 
 // waiting shows what waits for a person, oldest first.
-func (c *Console) waiting(v *visit) error { return v.showWaiting(http.StatusOK, "", v.r.URL.Query()) }
+func (c *Console) waiting(v *visit) error {
+	return v.showWaiting(http.StatusOK, "", v.asked, bulkForm{})
+}
 
-// showWaiting shows the page for the filter of a form.
-func (v *visit) showWaiting(status int, wrong string, q url.Values) error {
-	form, f, err := v.readFilter(q)
+// showWaiting shows the page for a filter; wrong says why a decision over many was refused, which b holds.
+func (v *visit) showWaiting(status int, wrong string, a asked, b bulkForm) error {
+	form, f, err := v.readFilter(a)
 	form.States = words(waitingStates)
-	data := waitingData{Form: form, Bulk: bulkForm{Action: q.Get("action"), Reason: q.Get("reason"), By: q.Get("by")}}
+	data := waitingData{Form: form, Bulk: b, Here: a.address("/waiting")}
 	if err == nil && form.State != "" && !slices.Contains(form.States, form.State) {
 		err = ledger.Invalid("state", "must be ambiguous or held: no other rows wait for a person")
+	}
+	if err == nil {
+		if form.State == "" {
+			f.States = waitingStates
+		}
+		err = v.fillWaiting(&data, a, f)
 	}
 	if invalid := (*ledger.InvalidError)(nil); errors.As(err, &invalid) {
 		r, _ := refusalOf(err)
@@ -52,29 +61,25 @@ func (v *visit) showWaiting(status int, wrong string, q url.Values) error {
 	if err != nil {
 		return err
 	}
-	if form.State == "" {
-		f.States = waitingStates
-	}
-	if err := v.fillWaiting(&data, f, q.Get("newer")); err != nil {
-		return err
-	}
 	return v.page(status, "waiting", view{Title: "Waiting", Wrong: wrong, Data: data})
 }
 
 // fillWaiting reads the rows of a page.
-func (v *visit) fillWaiting(data *waitingData, f ledger.Filter, after string) error {
+func (v *visit) fillWaiting(data *waitingData, a asked, f ledger.Filter) error {
 	f.Oldest, f.Limit = true, waitingRows
 	var err error
-	if f.Cursor, err = readPlace(after); err != nil {
+	if f.Cursor, err = readPlace(a, "newer"); err != nil {
 		return err
 	}
 	page, err := v.c.ledger.List(v.r.Context(), f)
 	if err != nil {
 		return err
 	}
-	data.Older = v.address(page.Next, "newer")
+	if page.Next != 0 {
+		data.Older = a.turned("newer", page.Next).address("/waiting")
+	}
 	if f.Cursor != 0 {
-		data.First = Path + "/waiting"
+		data.First = a.without("newer").address("/waiting")
 	}
 	for i := range page.Rows {
 		rec, err := v.c.ledger.Get(v.r.Context(), page.Rows[i].ID, v.who.Source)
@@ -94,6 +99,7 @@ func (v *visit) fillWaiting(data *waitingData, f ledger.Filter, after string) er
 	for i := range data.Rows { // the slice has moved while it grew
 		data.Rows[i].Decision.Row = &data.Rows[i].Notification
 	}
+	data.Read = true
 	data.Mark, err = v.waitingMark(v.r.Context())
 	return err
 }

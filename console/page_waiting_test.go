@@ -26,7 +26,7 @@ func TestWaiting_OldestFirst(t *testing.T) {
 	if body := w.Body.String(); strings.Index(body, "evt_00") > strings.Index(body, "evt_01") {
 		t.Error("the newest stands first")
 	}
-	onward := regexp.MustCompile(`href="(\?newer=\d+)"`).FindStringSubmatch(w.Body.String())
+	onward := regexp.MustCompile(`href="/console/waiting(\?newer=\d+)"`).FindStringSubmatch(w.Body.String())
 	if onward == nil {
 		t.Fatal("there is no next page")
 	}

@@ -1,6 +1,11 @@
 package console
 
-import "net/http"
+import (
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+)
 
 // needs says who may use a route.
 type needs uint8
@@ -19,6 +24,7 @@ type route struct {
 	needs   needs
 	nav     string // its name in the navigation; "" is not there
 	handler func(*visit) error
+	takes   []string // the names of its query or form, all others are refused; nil: it reads none
 }
 
 // routes is the table of all pages and actions, in the order of the navigation.
@@ -28,34 +34,60 @@ func (c *Console) routes() []route {
 		post = http.MethodPost
 	)
 	return []route{
-		{get, "/static/{file}", anybody, "", c.static},
-		{post, "/csp", anybody, "", c.report},
-		{get, "/login", anybody, "", c.showLogin},
-		{post, "/login", anybody, "", c.login},
-		{post, "/logout", anyKey, "", c.logout},
+		{get, "/static/{file}", anybody, "", c.static, nil},
+		{post, "/csp", anybody, "", c.report, nil},
+		{get, "/login", anybody, "", c.showLogin, []string{"next"}},
+		{post, "/login", anybody, "", c.login, []string{"key", "next"}},
+		{post, "/logout", anyKey, "", c.logout, nil},
 
-		{get, "/{$}", anyKey, "Overview", c.overview},
-		{get, "/history", anyKey | wholeLedger, "", c.history},
-		{get, "/live/overview", anyKey | wholeLedger, "", c.liveOverview},
-		{get, "/notifications", anyKey, "Notifications", c.notifications},
-		{get, "/notifications/export", anyKey, "", c.export},
-		{get, "/notifications/{id}", anyKey, "", c.notification},
-		{post, "/notifications/{id}/settle", anyKey, "", c.settle},
-		{post, "/notifications/{id}/resend", operator, "", c.resend},
-		{post, "/notifications/{id}/reveal", operator, "", c.reveal},
-		{get, "/live/notifications/{id}", anyKey, "", c.liveNotification},
-		{get, "/waiting", anyKey, "Waiting", c.waiting},
-		{post, "/waiting/count", operator, "", c.bulkCount},
-		{post, "/waiting/settle", operator, "", c.bulkSettle},
-		{get, "/live/waiting", anyKey, "", c.liveWaiting},
-		{get, "/providers", anyKey | wholeLedger, "Providers", c.providers},
-		{get, "/live/providers", anyKey | wholeLedger, "", c.liveProviders},
-		{post, "/providers/{name}/pause", operator | wholeLedger, "", c.pause},
-		{post, "/providers/{name}/resume", operator | wholeLedger, "", c.resume},
-		{get, "/mailbox", operator | wholeLedger, "Mailbox", c.mailbox},
-		{get, "/mailbox/mail", operator | wholeLedger, "", c.mail},
-		{get, "/live/mailbox", operator | wholeLedger, "", c.liveMailbox},
-		{get, "/", anyKey, "", func(*visit) error { return errNoPage }},
-		{get, "", anybody, "", func(v *visit) error { return v.redirect("/") }},
+		{get, "/{$}", anyKey, "Overview", c.overview, nil},
+		{get, "/history", anyKey | wholeLedger, "", c.history, nil},
+		{get, "/live/overview", anyKey | wholeLedger, "", c.liveOverview, []string{"mark"}},
+		{get, "/notifications", anyKey, "Notifications", c.notifications, takes(listConditions, places)},
+		{get, "/notifications/export", anyKey, "", c.export, takes(listConditions, []string{"format"})},
+		{get, "/notifications/{id}", anyKey, "", c.notification, nil},
+		{post, "/notifications/{id}/settle", anyKey, "", c.settle, takes(decisionFields, []string{"action", "message_id", "expires_at", "back"})},
+		{post, "/notifications/{id}/resend", operator, "", c.resend, takes(decisionFields, []string{"accept_duplicate"})},
+		{post, "/notifications/{id}/reveal", operator, "", c.reveal, decisionFields},
+		{get, "/live/notifications/{id}", anyKey, "", c.liveNotification, []string{"mark"}},
+		{get, "/waiting", anyKey, "Waiting", c.waiting, takes(waitingConditions, []string{"newer"})},
+		{post, "/waiting/count", operator, "", c.bulkCount, bulkFields},
+		{post, "/waiting/settle", operator, "", c.bulkSettle, bulkFields},
+		{get, "/live/waiting", anyKey, "", c.liveWaiting, []string{"mark"}},
+		{get, "/providers", anyKey | wholeLedger, "Providers", c.providers, nil},
+		{get, "/live/providers", anyKey | wholeLedger, "", c.liveProviders, []string{"mark"}},
+		{post, "/providers/{name}/pause", operator | wholeLedger, "", c.pause, []string{"reason"}},
+		{post, "/providers/{name}/resume", operator | wholeLedger, "", c.resume, nil},
+		{get, "/mailbox", operator | wholeLedger, "Mailbox", c.mailbox, []string{"channel", "skip"}},
+		{get, "/mailbox/mail", operator | wholeLedger, "", c.mail, []string{"provider", "message"}},
+		{get, "/live/mailbox", operator | wholeLedger, "", c.liveMailbox, []string{"mark"}},
+		{get, "/", anyKey, "", func(*visit) error { return errNoPage }, nil},
+		{get, "", anybody, "", func(v *visit) error { return v.redirect("/") }, nil},
 	}
+}
+
+// withWaysBack adds a GET for each address that only takes a form: a browser that is started again asks for it, and is led to the
+// page that the form stands on.
+func withWaysBack(all []route) []route {
+	out := slices.Clone(all)
+	gets := func(p string) bool {
+		return slices.ContainsFunc(all, func(r route) bool { return r.method == http.MethodGet && r.path == p })
+	}
+	for _, r := range all {
+		if r.method != http.MethodPost || gets(r.path) {
+			continue
+		}
+		up, page := 1, path.Dir(r.path)
+		for page != "/" && !gets(page) {
+			up, page = up+1, path.Dir(page)
+		}
+		out = append(out, route{method: http.MethodGet, path: r.path, needs: anybody, handler: func(v *visit) error {
+			at := strings.TrimPrefix(v.r.URL.EscapedPath(), Path)
+			for range up {
+				at = path.Dir(at)
+			}
+			return v.redirect(at)
+		}})
+	}
+	return out
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -18,6 +19,8 @@ type visit struct {
 	w   http.ResponseWriter
 	r   *http.Request
 	who Identity
+
+	asked asked // by the address, or by the form that was posted
 }
 
 // view is what the layout gets; Data is the page's own.
@@ -65,19 +68,31 @@ func (v *visit) admit(r route) error {
 			return errRole
 		}
 	}
-	if v.r.Method != http.MethodPost || r.path == "/csp" {
+	if v.r.Method != http.MethodPost {
+		return v.read(r, v.r.URL.RawQuery)
+	}
+	if r.path == "/csp" {
 		return nil
 	}
 	if kind, _, err := mime.ParseMediaType(v.r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		return errForm
 	}
-	if err := v.r.ParseForm(); err != nil {
-		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-			return errTooLarge
-		}
+	form, err := io.ReadAll(v.r.Body)
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		return errTooLarge
+	}
+	if err != nil {
 		return errForm
 	}
-	return nil
+	return v.read(r, string(form))
+}
+
+// read reads what is asked for, by routes that take anything.
+func (v *visit) read(r route, text string) (err error) {
+	if r.takes != nil {
+		v.asked, err = readAsked(text, r.takes)
+	}
+	return err
 }
 
 // render answers with a page, completely rendered before its first byte leaves.
@@ -88,7 +103,7 @@ func (v *visit) render(status int, name, title string, data any) error {
 // page is render for a view that tells or refuses something.
 func (v *visit) page(status int, name string, s view) error {
 	s.Who, s.Open, s.Known = v.who, v.c.settings.Login == nil, v.who.Name != ""
-	s.Query = v.r.URL.Query().Get("q")
+	s.Query = v.asked["q"]
 	s.Nav = v.nav()
 	if s.Told == "" {
 		s.Told = told[v.r.URL.Query().Get("told")]

@@ -2,9 +2,11 @@ package console
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -83,4 +85,15 @@ func hasNot(t testing.TB, w *httptest.ResponseRecorder, texts ...string) {
 			t.Errorf("%d: the page has %q", w.Code, text)
 		}
 	}
+}
+
+// addresses are those of a page's tags that have a text, of its href and hx-get.
+func addresses(page, text string) []string {
+	var out []string
+	for _, m := range regexp.MustCompile(`<[^>]*\s(?:href|hx-get)="([^"]*)"[^>]*>`).FindAllStringSubmatch(page, -1) {
+		if strings.Contains(m[0], text) {
+			out = append(out, html.UnescapeString(m[1]))
+		}
+	}
+	return out
 }
