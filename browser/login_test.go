@@ -76,9 +76,9 @@ func TestRoles_ReaderDecidesNothing(t *testing.T) {
 			t.Errorf("%s has %d forms that post", path, forms)
 		}
 	}
-	form := fmt.Sprintf("version=%d&reason=mine&accept_duplicate=yes&action=", n.Version)
+	form := fmt.Sprintf("version=%d&reason=mine", n.Version)
 	for path, form := range map[string]string{
-		"/notifications/" + n.ID + "/settle": form + "confirm", "/notifications/" + n.ID + "/resend": form, "/notifications/" + n.ID + "/reveal": form,
+		"/notifications/" + n.ID + "/settle": form + "&action=confirm", "/notifications/" + n.ID + "/resend": form + "&accept_duplicate=yes", "/notifications/" + n.ID + "/reveal": form,
 		"/waiting/count": "state=ambiguous&reason=mine&action=release", "/waiting/settle": "state=ambiguous&reason=mine&action=release&expected_count=1",
 		"/providers/sms_main/pause": "reason=mine", "/providers/sms_main/resume": "",
 	} {
