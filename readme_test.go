@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,6 +67,59 @@ func TestDependencies_EachHasItsReason(t *testing.T) {
 	for _, m := range direct {
 		if name := strings.TrimSuffix(m[1], "/v2"); !strings.Contains(page, m[1]) && !strings.Contains(page, name) && !strings.Contains(m[1], "/koanf/") {
 			t.Errorf("docs/dependencies.md gives no reason for %s", m[1])
+		}
+	}
+}
+
+// A link of a page leads to a file that is there, and to a heading that it has.
+func TestReadme_LinksOfAllPagesLead(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	seen := 0
+	for _, page := range append(pages, "README.md", "CONTRIBUTING.md") {
+		for _, m := range link.FindAllStringSubmatch(read(t, page), -1) {
+			path, heading, _ := strings.Cut(m[1], "#")
+			if strings.Contains(path, "://") {
+				continue
+			}
+			seen++
+			target := page
+			if path != "" {
+				target = filepath.Join(filepath.Dir(page), path)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s: the link %s leads nowhere", page, m[1])
+			} else if heading != "" && !slices.Contains(headings(read(t, target)), heading) {
+				t.Errorf("%s: %s has no heading for the link %s", page, target, m[1])
+			}
+		}
+	}
+	if seen < 40 {
+		t.Errorf("only %d links were looked at", seen)
+	}
+}
+
+// headings are a page's, as links name them.
+func headings(page string) (list []string) {
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(page, -1) {
+		name := regexp.MustCompile(`[^\w\- ]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		list = append(list, strings.ReplaceAll(name, " ", "-"))
+	}
+	return list
+}
+
+// No page of the documents is left out of the README's list.
+func TestReadme_NamesEachPage(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil || len(pages) < 10 {
+		t.Fatalf("%d pages found: %v", len(pages), err)
+	}
+	for _, page := range pages {
+		if !strings.Contains(read(t, "README.md"), "]("+page+")") {
+			t.Errorf("the README does not lead to %s", page)
 		}
 	}
 }

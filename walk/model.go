@@ -19,7 +19,7 @@ type Line struct {
 	Unsettled    bool
 }
 
-// Lines are the table of section 4 of the design, one line for each way out of a state.
+// Lines are the picture of states, written anew: one line for each way out of a state.
 var Lines = []Line{
 	{From: "claimed", By: "take", To: "sending"},
 	{From: "sending", By: "accepted", To: "sent"},
