@@ -43,14 +43,14 @@ func main() {
 
 // initLedger makes a new, empty ledger.
 func initLedger(_ context.Context, c config.Config) error {
-	return asExit(store.Create(storeOptions(c, newLog(c.Log))))
+	return asExit(c.Database, store.Create(storeOptions(c, newLog(c.Log))))
 }
 
 // check re-derives every row and reports what differs; it reads only, beside a running service if there is one.
 func check(ctx context.Context, c config.Config, done cli.Done) (cli.Differences, error) {
 	s, err := store.OpenReadOnly(storeOptions(c, newLog(c.Log)))
 	if err != nil {
-		return cli.Differences{}, asExit(err)
+		return cli.Differences{}, asExit(c.Database, err)
 	}
 	d := cli.Differences{Found: []cli.Difference{}}
 	st, err := s.Stats(ctx)
@@ -106,12 +106,15 @@ func backup(ctx context.Context, c config.Config, to string, done cli.Done) erro
 	err := store.Backup(ctx, storeOptions(c, newLog(c.Log)), to)
 	stop()
 	looking.Wait()
-	return asExit(err)
+	if errors.Is(err, store.ErrExists) {
+		return asExit(to, err)
+	}
+	return asExit(c.Database, err)
 }
 
 // restoreAccept makes an old or moved copy the ledger again: a person has settled what it cannot know.
 func restoreAccept(_ context.Context, c config.Config) error {
-	return asExit(store.AcceptRestored(storeOptions(c, newLog(c.Log))))
+	return asExit(c.Database, store.AcceptRestored(storeOptions(c, newLog(c.Log))))
 }
 
 // codes are the code tables of all types of providers, by the name of the type.
@@ -134,11 +137,11 @@ func codes() []cli.Codes {
 	return out
 }
 
-// asExit gives errors about the files their exit code.
-func asExit(err error) error {
+// asExit gives errors about a file its name, which a person may have given wrong, and their exit code.
+func asExit(path string, err error) error {
 	for _, e := range []error{store.ErrMissing, store.ErrNoLedger, store.ErrExists, store.ErrLocked, store.ErrNewer, store.ErrDamaged, store.ErrForeign, store.ErrLinked, store.ErrPlatform} {
 		if errors.Is(err, e) {
-			return &cli.ExitError{Code: cli.ExitLedger, Err: err}
+			return &cli.ExitError{Code: cli.ExitLedger, Err: fmt.Errorf("%s: %w", path, err)}
 		}
 	}
 	return err

@@ -24,7 +24,7 @@ func reconcile(ctx context.Context, c config.Config, q cli.Reconcile) (cli.Recon
 	}
 	s, err := store.OpenReadOnly(storeOptions(c, newLog(c.Log)))
 	if err != nil {
-		return out, asExit(err)
+		return out, asExit(c.Database, err)
 	}
 	count, err := ledger.Reconcile(ctx, s, ledger.Reconciliation{
 		Provider: q.Provider, Lister: lister, Channels: providers.Types[c.Providers[q.Provider].Type].Channels, From: q.Since, Until: q.Until, Now: time.Now, Wait: waitFor,

@@ -146,14 +146,14 @@ func openStore(c config.Config, log *slog.Logger) (*store.Store, error) {
 	o := storeOptions(c, log)
 	s, err := store.Open(o)
 	if !errors.Is(err, store.ErrNoLedger) || c.Real() {
-		return s, asExit(err)
+		return s, asExit(c.Database, err)
 	}
 	if err := store.Create(o); err != nil {
-		return nil, asExit(err)
+		return nil, asExit(c.Database, err)
 	}
 	log.Info("a new ledger was made", "database", c.Database)
 	s, err = store.Open(o)
-	return s, asExit(err)
+	return s, asExit(c.Database, err)
 }
 
 func storeOptions(c config.Config, log *slog.Logger) store.Options {

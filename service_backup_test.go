@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"sendonce/cli"
@@ -25,11 +27,11 @@ func TestService_BackupBesideIt(t *testing.T) {
 		}
 	}
 	to := filepath.Join(t.TempDir(), "copy.db")
-	if err := backup(context.Background(), p.load(), to, nobodyLooks); err != nil {
+	if err := backup(context.Background(), p.load(), fromHere(t, to), nobodyLooks); err != nil {
 		t.Fatal(err)
 	}
 	var own *cli.ExitError
-	if err := backup(context.Background(), p.load(), to, nobodyLooks); !errors.Is(err, store.ErrExists) || !errors.As(err, &own) || own.Code != cli.ExitLedger {
+	if err := backup(context.Background(), p.load(), to, nobodyLooks); !errors.Is(err, store.ErrExists) || !errors.As(err, &own) || own.Code != cli.ExitLedger || !strings.HasPrefix(err.Error(), to+": ") {
 		t.Errorf("over a file: %v", err)
 	}
 	r.stop()
@@ -50,4 +52,17 @@ func TestService_BackupBesideIt(t *testing.T) {
 	if err := s.Shutdown(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// fromHere is a path as people type it: relative.
+func fromHere(t *testing.T, path string) string {
+	t.Helper()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if path, err = filepath.Rel(here, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -43,10 +43,11 @@ func (f *faults) add(source, key, format string, args ...any) {
 	f.list = append(f.list, Fault{Source: source, Key: printable(key), Detail: fmt.Sprintf(format, args...)})
 }
 
-// covers reports whether a fault stands at the key, above it or below it: what follows from it is no news.
+// covers reports whether a fault stands at the key, above it or below it, or at the file that was to hold it: what follows from it
+// is no news.
 func (f *faults) covers(key string) bool {
 	for _, k := range f.list {
-		if k.Key != "" && (k.Key == key || within(k.Key, key) || within(key, k.Key)) {
+		if k.Key != "" && (k.Key == key || k.Key == key+fileSuffix || within(k.Key, key) || within(key, k.Key)) {
 			return true
 		}
 	}

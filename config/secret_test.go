@@ -83,6 +83,15 @@ func TestLoad_SecretFileFaults(t *testing.T) {
 	}
 }
 
+// A secret that its file does not give is one fault, not the lack of the secret as well.
+func TestLoad_SecretFileMissingIsOneFault(t *testing.T) {
+	file := writeFile(t, "sendonce.yaml", "providers: {a: {type: infrai, api_key_file: none}}\nchannels: {sms: {providers: [a]}}\n")
+	want := file + ":1: providers.a.api_key_file: can't be read: no such file or directory"
+	if got := faultsOf(t, Source{File: file, FileGiven: true}); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // A later place replaces a secret also when one of the two names a file.
 func TestLoad_SecretOverSecretFile(t *testing.T) {
 	old := writeFile(t, "secret", "old")

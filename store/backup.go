@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -14,6 +13,9 @@ import (
 // wherever it is put, nothing is sent from it before a person accepts it. ErrExists: there is a file of that name.
 func Backup(ctx context.Context, o Options, to string) (err error) {
 	if err := o.complete(); err != nil {
+		return err
+	}
+	if to, err = filepath.Abs(to); err != nil { // SQLite takes a file's address for a host where it begins with no slash
 		return err
 	}
 	found, err := there(o.Path)
@@ -29,7 +31,7 @@ func Backup(ctx context.Context, o Options, to string) (err error) {
 	}
 	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%w: %s", ErrExists, to)
+		return ErrExists
 	}
 	if err != nil {
 		return err
