@@ -11,7 +11,7 @@ RACE        ?= -race -gcflags=modernc.org/...=-d=checkptr=0
 .PHONY: assets help build run screenshots test test-wire mixed settle crash walk fuzz bench guard man lint vuln tools
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## the static binary, as it is released
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o sendonce .

@@ -69,6 +69,11 @@ func TestDependencies_EachHasItsReason(t *testing.T) {
 			t.Errorf("docs/dependencies.md gives no reason for %s", m[1])
 		}
 	}
+	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z0-9.-]+\.[a-z]+/[^ ,]+)`).FindAllStringSubmatch(page, -1) {
+		if !slices.ContainsFunc(direct, func(m []string) bool { return under(row[1], m[1]) }) {
+			t.Errorf("docs/dependencies.md has a reason for %s, which go.mod does not require", row[1])
+		}
+	}
 }
 
 // A link of a page leads to a file that is there, and to a heading that it has.

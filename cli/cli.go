@@ -3,6 +3,9 @@
 // Commands that read or act talk to a running service over HTTP; the others load the configuration and call
 // a hook that main fills. Output for people stands on Out, hints and errors on Err; with --json the service's
 // own JSON stands on Out as it came.
+//
+// Each client command is one request and repeats nothing by itself. With --watch each look is one request, a second apart at
+// least, whatever the command shows else: so no row's history beside a list.
 package cli
 
 import (
