@@ -139,7 +139,7 @@ func codes() []cli.Codes {
 
 // asExit gives errors about a file its name, which a person may have given wrong, and their exit code.
 func asExit(path string, err error) error {
-	for _, e := range []error{store.ErrMissing, store.ErrNoLedger, store.ErrExists, store.ErrLocked, store.ErrNewer, store.ErrDamaged, store.ErrForeign, store.ErrLinked, store.ErrPlatform} {
+	for _, e := range []error{store.ErrMissing, store.ErrNoLedger, store.ErrExists, store.ErrLocked, store.ErrOlder, store.ErrNewer, store.ErrDamaged, store.ErrForeign, store.ErrLinked, store.ErrPlatform} {
 		if errors.Is(err, e) {
 			return &cli.ExitError{Code: cli.ExitLedger, Err: fmt.Errorf("%s: %w", path, err)}
 		}

@@ -90,6 +90,7 @@ type ExitError struct {
 	Err  error
 }
 
+// Error is that of the cause.
 func (e *ExitError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.

@@ -103,12 +103,12 @@ type Result struct {
 	Fault      Fault  // with Deferred only
 	Reason     Reason // with Ambiguous: no_answer, unreadable_answer, unlisted_answer or partial
 	Phase      Phase
-	Status     int
-	Code       string
-	MessageIDs []string // the first is the message id; never an empty string
-	Error      string   // one line, free of secrets and content
-	Answer     []byte   // raw, bounded
-	RetryAfter time.Duration
+	Status     int           // HTTP or SMTP; 0: none came
+	Code       string        // the provider's own; "": none
+	MessageIDs []string      // the first is the message id; never an empty string
+	Error      string        // one line, free of secrets and content
+	Answer     []byte        // raw, at most MaxAnswerBytes
+	RetryAfter time.Duration // as the provider asked; 0: it did not
 }
 
 // sound makes of a result what a row can hold. What an adapter got wrong counts as unknown: an attempt that cannot be closed

@@ -7,7 +7,7 @@ import (
 
 // Retention says for how long the ledger keeps more than keys, outcomes and times.
 type Retention struct {
-	After     time.Duration // how long a row stays whole after its last change, once it ended; 0: for ever
+	After     time.Duration // how long a row stays whole after its last change or report, once it ended; 0: for ever
 	Unmatched time.Duration // how long a receipt waits for its row; 0: for ever
 }
 

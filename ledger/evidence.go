@@ -32,8 +32,9 @@ type Reporter interface {
 	TakesReceipts() bool
 
 	// Receipts verifies a request over its bytes as they came and reads what it reports; pure. ErrUnverified: no secret is
-	// configured, or signature or time are wrong; ErrUnsigned instead: nothing is wrong but that its provider left the signature out. ErrUnreadable: the signature is right and the body is no report at all; a part
-	// that cannot be read or used beside good ones is left out. Provider and ArrivedAt are set by the ledger.
+	// configured, or signature or time are wrong; ErrUnsigned instead: nothing is wrong but that its provider left the signature
+	// out. ErrUnreadable: the signature is right and the body is no report at all; a part that cannot be read or used beside good
+	// ones is left out. Provider and ArrivedAt are set by the ledger.
 	Receipts(p Posted) ([]Receipt, error)
 }
 

@@ -38,7 +38,7 @@ func (l Lane) String() string {
 	return "normal"
 }
 
-// Limits of an event, in Unicode code points unless the name ends in Bytes. They stand in the README.
+// Limits of an event and of what is said about it, in Unicode code points unless the name ends in Bytes. They stand in the README.
 const (
 	MaxEventID       = 255
 	MaxSource        = 128
@@ -50,11 +50,15 @@ const (
 	MaxPerson        = 128
 	MaxMessageID     = 512
 	MaxMetadataBytes = 4 << 10
-	MaxBatch         = 500
-	MaxList          = 500
-	MaxScan          = 50_000 // rows that an unindexed filter looks at for one page
-	MaxDuplicates    = 20     // suppressed duplicates kept of a row
-	MaxAnswerBytes   = 4 << 10
+	MaxAnswerBytes   = 4 << 10 // of a raw answer, kept of an attempt
+)
+
+// Limits in numbers. They stand in the README.
+const (
+	MaxBatch      = 500    // events of one batch
+	MaxList       = 500    // rows of one page
+	MaxScan       = 50_000 // rows that an unindexed filter looks at for one page
+	MaxDuplicates = 20     // suppressed repeats kept of a row
 )
 
 // Event is what a caller asks for: tell one recipient on one channel about something that happened.

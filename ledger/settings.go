@@ -9,7 +9,7 @@ type Settings struct {
 	Recipes         []Recipe         // the first makes keys, the others are looked under too
 	OnMessageChange MessageChange
 	NearDuplicate   NearDuplicate
-	Drain           time.Duration
+	Drain           time.Duration // how long Run waits for requests that run when it is to end
 	Retention       Retention
 	Operator        Operator // nil: people are told by the log only
 }
@@ -51,8 +51,8 @@ type MessageChange string
 
 // The answers to a changed message.
 const (
-	MessageChangeRefuse MessageChange = "refuse"
-	MessageChangeAccept MessageChange = "accept"
+	MessageChangeRefuse MessageChange = "refuse" // a *ReusedError
+	MessageChangeAccept MessageChange = "accept" // the row, with what differs
 )
 
 // NearDuplicate sets the watch for the same content under another key. Window 0 switches it off.

@@ -15,7 +15,8 @@ import (
 // known yet whether it holds) or ErrOverload (not even queued). Times are arguments: a store has no clock.
 type Store interface {
 	// Claim makes a row for each claim whose keys nobody has, and returns the one that has it otherwise.
-	// One commit holds them all; two claims with the same key give one row. One that brings an attempt is taken too. Also ErrStorageLow.
+	// One commit holds them all; two claims with the same key give one row. A new row whose claim brings an attempt is taken in
+	// the same commit. Also ErrStorageLow.
 	Claim(claims []Claim) ([]Claimed, error)
 
 	// Prior finds the row that has one of the claim's keys. Read only; what it does not find proves nothing.
@@ -80,8 +81,10 @@ type Store interface {
 	Providers(ctx context.Context) ([]string, error)
 
 	// Waiting returns ambiguous and held rows whose next action is due at a time, and claimed rows that have
-	// expired by then, oldest first. NextWaiting is when the next of either is due after it; zero: none.
+	// expired by then, oldest first.
 	Waiting(ctx context.Context, at time.Time, limit int) ([]Notification, error)
+
+	// NextWaiting is when the next of the rows that Waiting returns is due after a time; zero: none.
 	NextWaiting(ctx context.Context, after time.Time) (time.Time, error)
 
 	// FirstAttempt returns the first attempt to an account with its request, for a repeat. ErrNotFound.
@@ -90,16 +93,20 @@ type Store interface {
 	// Newest is the newest time that the ledger holds.
 	Newest(ctx context.Context) (time.Time, error)
 
-	// Pauses returns what people paused; SetPause and ClearPause change it.
+	// Pauses returns what people paused.
 	Pauses(ctx context.Context) ([]Pause, error)
+
+	// SetPause notes that a provider is not to be used, in the place of an earlier pause.
 	SetPause(p Pause) error
+
+	// ClearPause ends a pause; there need be none.
 	ClearPause(provider string) error
 
 	// Lately returns the newest rows whose Seq is less than before, the newest first, with what their history says of times,
 	// providers and outcomes and nothing else: Seq, Provider, ClaimedAt; ended attempts; settlements without their words.
 	Lately(ctx context.Context, before int64, limit int) ([]Record, error)
 
-	// Stats counts.
+	// Stats counts, without looking at every row.
 	Stats(ctx context.Context) (Stats, error)
 
 	// Audit hands every row with its history to visit in order of claiming, then, as records without a

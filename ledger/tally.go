@@ -168,10 +168,10 @@ func total(list []Span) (c Counts) {
 	return c
 }
 
-// LastHour and LastDay add up what happened in them.
+// LastHour adds up what happened in the last hour, by whole minutes.
 func (h *History) LastHour() Counts { return total(h.Hour) }
 
-// LastDay adds up what happened in it.
+// LastDay adds up what happened in the last day, by whole quarters of an hour.
 func (h *History) LastDay() Counts { return total(h.Day) }
 
 // History returns what happened lately, of all providers or of one. Its cost hangs on neither rows nor sends.

@@ -16,10 +16,10 @@ import (
 	"sendonce/ledger"
 )
 
-// How much a Log keeps in memory: so many messages, and fewer where they are long.
+// How much a Log keeps in memory, the newest: whichever bound is met first.
 const (
 	MaxLogMessages = 200
-	maxLogBytes    = 4 << 20
+	maxLogBytes    = 4 << 20 // of recipients and messages
 )
 
 // LogSettings configure the type "log": nothing leaves, messages are printed. It can be told to misbehave.

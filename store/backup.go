@@ -10,7 +10,7 @@ import (
 )
 
 // Backup writes a copy of a ledger to a new file, beside a service that may have it open. The copy is marked as restored:
-// wherever it is put, nothing is sent from it before a person accepts it. ErrExists: there is a file of that name.
+// wherever it is put, nothing is sent from it before a person accepts it. ErrExists: there is a file of that name. ErrNoLedger, ErrNewer, ErrForeign.
 func Backup(ctx context.Context, o Options, to string) (err error) {
 	if err := o.complete(); err != nil {
 		return err

@@ -5,7 +5,8 @@
 //
 // One goroutine writes, over one connection. Calls that came in while the last commit ran share the next one (group
 // commit), and each caller is answered after the commit that holds its row. An operation is all of its statements or none:
-// an unexpected error rolls the group back, then each operation runs again alone, and only what fails alone fails.
+// an unexpected error rolls the group back, then each operation runs again alone, and only what fails alone fails. The log of what
+// was written is folded into the database beside the writer, over a connection that does nothing else.
 //
 // A COMMIT that returns an error may still have happened. Its group is answered only after one more commit, the barrier,
 // was tried: when the barrier holds, the group is surely gone (ledger.ErrUnavailable); until it does, nobody knows

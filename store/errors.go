@@ -18,6 +18,7 @@ var (
 	ErrMissing  = errors.New("the ledger is missing, and an empty one would send everything again: put the file or a backup back; to begin with nothing on purpose, remove its lock file")
 	ErrNoLedger = errors.New("there is no ledger yet: make one with `sendonce init`")
 	ErrExists   = errors.New("there is a file already: it is left as it is")
+	ErrOlder    = errors.New("the ledger was written by an older sendonce: start the service once, which leads it to this version; nothing was changed")
 	ErrNewer    = errors.New("the ledger was written by a newer sendonce: use that version; nothing was changed")
 	ErrDamaged  = errors.New("the ledger is damaged: stop, keep the files, and restore a backup")
 	ErrLinked   = errors.New("the ledger's file has a second name (a hard link), under which another process could open it: remove one of them")

@@ -145,3 +145,25 @@ func TestOpen_LeavesANewerLedgerUntouched(t *testing.T) {
 		}
 	}
 }
+
+// To look only is not to migrate: whoever looks at a ledger of before is told what to do, and nothing of it is changed.
+func TestOpenReadOnly_TellsWhatAnOlderLedgerNeeds(t *testing.T) {
+	o := options(t)
+	text, err := os.ReadFile(fmt.Sprintf("../testdata/schemas/%d.sql", schemaVersion-1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Schema, o.hooks.version = string(text), schemaVersion-1
+	if err := Create(o); err != nil {
+		t.Fatal(err)
+	}
+	o.hooks.version = 0
+	before := sums(t, o)
+	_, err = OpenReadOnly(o)
+	wantErr(t, err, ErrOlder)
+	for suffix, sum := range sums(t, o) {
+		if sum != before[suffix] {
+			t.Errorf("the file %q was changed", suffix)
+		}
+	}
+}

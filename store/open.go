@@ -3,13 +3,15 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"sendonce/ledger"
 )
 
-// Open opens a ledger for service and keeps every other process from doing so. ErrLocked, ErrMissing, ErrNoLedger, ErrNewer,
-// ErrDamaged, ErrForeign. A ledger that was restored or moved is opened too: Condition says so, and nothing is sent from it.
+// Open opens a ledger for service and keeps every other process from doing so. A ledger of an earlier version is led to this one's
+// schema first. One that was restored or moved is opened too: Condition says so, and nothing is sent from it. ErrLocked, ErrMissing,
+// ErrNoLedger, ErrNewer, ErrDamaged, ErrForeign, ErrLinked, ErrPlatform.
 func Open(o Options) (*Store, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -74,7 +76,7 @@ func (s *Store) open(o Options) error {
 }
 
 // OpenReadOnly opens a ledger for looking, beside a service that may have it open. Its writes are refused, it takes no lock,
-// and it changes nothing. ErrNoLedger, ErrNewer, ErrForeign.
+// and it changes nothing. ErrNoLedger, ErrOlder, ErrNewer, ErrForeign.
 func OpenReadOnly(o Options) (*Store, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -88,8 +90,12 @@ func OpenReadOnly(o Options) (*Store, error) {
 	}
 	setProcess(o.Log)
 	ctx := context.Background()
-	if _, err := peek(ctx, o.Path, o.hooks.version); err != nil {
+	version, err := peek(ctx, o.Path, o.hooks.version)
+	switch {
+	case err != nil:
 		return nil, err
+	case version < o.hooks.version:
+		return nil, fmt.Errorf("%w (schema %d, this one reads %d)", ErrOlder, version, o.hooks.version)
 	}
 	s := &Store{path: o.Path, log: o.Log, maxScan: o.hooks.maxScan, stopChecks: func() {}}
 	if s.reads, err = connect(o.Path, readers, readerPragmas(), "mode", "ro"); err == nil {
