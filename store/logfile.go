@@ -15,6 +15,9 @@ import (
 // behind the other and hands it over at the commit's sync, so before any other connection can know of it, or when anything else is
 // asked of the file. What is gathered is lost with the process, as pages are that were not written yet: nobody was answered. All else
 // is SQLite's own layer for this system.
+//
+// Between two transactions nothing is gathered: a commit hands it over, and whoever rolls back has to call forget. What came into the
+// file later would stand where another program, a visiting sqlite3 shell, has written meanwhile.
 
 const (
 	gatheringLayer = "sendonce" // name of the VFS
@@ -133,6 +136,9 @@ func logOf(file uintptr) *gathered {
 	defer layer.Unlock()
 	return layer.logs[file]
 }
+
+// forget drops what a transaction gathered that was rolled back.
+func (g *gathered) forget() { g.filled = 0 }
 
 // hand writes what was gathered. What could not be written is dropped: SQLite hears of it, and rolls back.
 func (g *gathered) hand(tls *libc.TLS, file uintptr) int32 {

@@ -148,4 +148,7 @@ func (w *writer) rollback() {
 	if _, err := w.tx.exec("ROLLBACK"); err != nil {
 		w.store.log.Debug("rollback", "error", err)
 	}
+	if w.tx.conn.conn.AutocommitEnabled() { // it is over
+		w.tx.conn.log.forget()
+	}
 }
