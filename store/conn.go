@@ -19,6 +19,7 @@ type connection struct {
 	stmts map[string]*statement // by text, prepared on first use
 	ran   atomic.Int64          // statements so far: what a notification costs is counted by tests
 	log   *gathered
+	file  *database
 }
 
 // statement is a prepared statement. SQLite numbers parameters as they appear, not by the number in their name: the first one of
@@ -49,7 +50,7 @@ func openConnection(path string) (*connection, error) {
 	if _, err := c.once("PRAGMA schema_version"); err != nil { // SQLite opens the log with the first read
 		return nil, errors.Join(err, c.close())
 	}
-	if c.log = lastLog(); c.log == nil {
+	if c.log, c.file = lastOpened(); c.log == nil {
 		return nil, errors.Join(errors.New("SQLite opened no log"), c.close())
 	}
 	return c, nil

@@ -112,8 +112,13 @@ func (w *writer) foldEnded(pages int64) bool {
 }
 
 func (w *writer) foldFailed(err error) {
-	if err != nil {
+	switch {
+	case err == nil:
+		return
+	case w.store.writes.file.syncs.failed.Load():
+		w.store.troubles.Tell("the database file could not be synced: its log is kept, and grows until the service is started anew", "error", err)
+	default:
 		w.store.troubles.Tell("the log could not be folded into the database", "error", err)
-		w.notice(err)
 	}
+	w.notice(err)
 }

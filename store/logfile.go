@@ -45,7 +45,11 @@ var layer struct {
 	logs  map[uintptr]*gathered // by the file's handle
 	last  *gathered             // the one opened last
 
-	opening sync.Mutex // held while a connection opens, so that it finds its own log in last
+	databases    map[uintptr]*database
+	lastDatabase *database
+	syncs        map[string]*syncs // by the database's path
+
+	opening sync.Mutex // held while a connection opens, so that it finds its own files as the last ones
 }
 
 // The signatures of the methods.
@@ -89,14 +93,20 @@ func useGathering() error {
 	if rc := sqlite3.Xsqlite3_vfs_register(tls, own, 0); rc != sqlite3.SQLITE_OK {
 		return fmt.Errorf("registering the layer of files: code %d", rc)
 	}
-	layer.logs, layer.ready = map[uintptr]*gathered{}, true
+	layer.logs, layer.databases, layer.syncs = map[uintptr]*gathered{}, map[uintptr]*database{}, map[string]*syncs{}
+	layer.ready = true
 	return nil
 }
 
 func gatherOpen(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) int32 {
 	below := layer.below
 	rc := callable[openMethod](at[sqlite3.Tsqlite3_vfs](below).FxOpen)(tls, below, name, file, flags, out)
-	if rc != sqlite3.SQLITE_OK || flags&sqlite3.SQLITE_OPEN_WAL == 0 {
+	switch {
+	case rc != sqlite3.SQLITE_OK:
+		return rc
+	case flags&sqlite3.SQLITE_OPEN_MAIN_DB != 0:
+		return openDatabase(tls, name, file)
+	case flags&sqlite3.SQLITE_OPEN_WAL == 0:
 		return rc
 	}
 	g := &gathered{
@@ -122,13 +132,13 @@ func gatherOpen(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) 
 	return rc
 }
 
-// lastLog is the log that was opened last, told once.
-func lastLog() *gathered {
+// lastOpened is the log that was opened last, and its database, told once.
+func lastOpened() (*gathered, *database) {
 	layer.Lock()
 	defer layer.Unlock()
-	g := layer.last
-	layer.last = nil
-	return g
+	g, d := layer.last, layer.lastDatabase
+	layer.last, layer.lastDatabase = nil, nil
+	return g, d
 }
 
 func logOf(file uintptr) *gathered {
