@@ -98,6 +98,35 @@ func (s slowSuppress) Suppress(l []ledger.Suppressed) ([]ledger.Counted, error) 
 	return s.Store.Suppress(l)
 }
 
+// failsOnce refuses the first write of suppressed repeats.
+type failsOnce struct {
+	*store.Store
+	refused *int
+}
+
+func (s failsOnce) Suppress(l []ledger.Suppressed) ([]ledger.Counted, error) {
+	if *s.refused++; *s.refused == 1 {
+		return nil, ledger.ErrUnavailable
+	}
+	return s.Store.Suppress(l)
+}
+
+// Keeps out repeats that a disk which was full for a moment leaves in memory until the next one comes, or until the process is killed.
+func TestRepeats_AreWrittenOnceTheDiskIsBack(t *testing.T) {
+	refused := 0
+	bubble(t, func(r *rig) {
+		r.wrap = func(d *store.Store) ledger.Store { return failsOnce{d, &refused} }
+	}, func(t *testing.T, r *rig) {
+		n := r.claim("e1")
+		r.claim("e1")
+		r.advance(3 * time.Second)
+		direct, err := r.disk.Get(t.Context(), n.ID) // what is in the file, without what memory adds
+		if err != nil || direct.Duplicates != 1 || refused != 2 {
+			t.Errorf("%d repeats in the file after %d tries: %v", direct.Duplicates, refused, err)
+		}
+	})
+}
+
 // The count in answers never goes back.
 func TestRepeats_CountNeverFallsWhileItIsWritten(t *testing.T) {
 	s := slowSuppress{}

@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"testing"
+	"time"
 )
 
 func recentOf(i int, version int64) Notification {
@@ -151,5 +152,26 @@ func TestSuppressions_CountAllAndListTheNewest(t *testing.T) {
 	n = Notification{Seq: 7}
 	if s.addTo(&n); n.Duplicates != each {
 		t.Errorf("after giving back: %d", n.Duplicates)
+	}
+}
+
+// Keeps out a write that failed and makes the repeats that came meanwhile the older ones: the last of them would be forgotten first.
+func TestSuppressions_WhatComesBackIsOlder(t *testing.T) {
+	s := suppressions{wake: make(chan struct{}, 1)}
+	first := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	for i := range MaxDuplicates {
+		s.add(Suppressed{Seq: 7, At: first.Add(time.Duration(i) * time.Second)})
+	}
+	failed := s.take()
+	last := first.Add(time.Hour)
+	s.add(Suppressed{Seq: 7, At: last})
+	s.giveBack(failed)
+	n := Notification{Seq: 7}
+	if s.addTo(&n); n.Duplicates != MaxDuplicates+1 || n.DuplicateAt != last {
+		t.Errorf("%d repeats, the last at %v", n.Duplicates, n.DuplicateAt)
+	}
+	list := s.take()
+	if len(list) != MaxDuplicates || list[len(list)-1].At != last || list[0].Count != 2 {
+		t.Errorf("%d entries, the first of %d, the last at %v", len(list), list[0].Count, list[len(list)-1].At)
 	}
 }

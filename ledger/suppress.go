@@ -81,12 +81,17 @@ func (r *suppressedRow) last() time.Time { return r.list[len(r.list)-1].At }
 func (s *suppressions) take() []Suppressed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.writing = s.rows
+	return s.empty()
+}
+
+func (s *suppressions) empty() []Suppressed {
 	list := make([]Suppressed, 0, s.listed)
 	for _, row := range s.rows {
 		row.list[0].Count = row.count - int64(len(row.list)-1)
 		list = append(list, row.list...)
 	}
-	s.rows, s.writing, s.listed = nil, s.rows, 0
+	s.rows, s.listed = nil, 0
 	return list
 }
 
@@ -97,25 +102,27 @@ func (s *suppressions) written() {
 	s.writing = nil
 }
 
-// giveBack takes what could not be written.
+// giveBack takes what could not be written: it is older than what came meanwhile.
 func (s *suppressions) giveBack(list []Suppressed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writing = nil
-	for _, r := range list {
+	newer := s.empty()
+	for _, r := range append(list, newer...) {
 		s.note(r)
 	}
 }
 
-// keepRepeats writes suppressed repeats, some at a time.
+// keepRepeats writes suppressed repeats, some at a time, and tries again what can't be written: no further repeat may come.
 func (l *Ledger) keepRepeats(ctx context.Context) {
 	for ctx.Err() == nil {
 		if !await(ctx, l.repeats.wake) {
 			return
 		}
 		sleep(ctx, nil, flushPause)
-		if err := l.Flush(); err != nil {
+		for err := l.Flush(); err != nil && ctx.Err() == nil; err = l.Flush() {
 			l.troubles.Tell("suppressed repeats are not written yet", "error", err)
+			sleep(ctx, nil, storeRetry)
 		}
 	}
 }
