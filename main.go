@@ -97,7 +97,7 @@ func backup(ctx context.Context, c config.Config, to string, done cli.Done) erro
 			case <-tick.C:
 			}
 			whole, err := os.Stat(c.Database)
-			copied, also := os.Stat(to)
+			copied, also := os.Stat(store.Draft(to))
 			if err == nil && also == nil {
 				done(min(copied.Size(), whole.Size()), whole.Size())
 			}

@@ -25,7 +25,7 @@ const (
 	MaxDrain   = 10 * time.Minute
 	MaxWindow  = 24 * time.Hour // of near duplicates
 	MaxReserve = 1 << 40        // bytes
-	MinKept    = 24 * time.Hour // what is erased earlier is missed by reports that are still to come
+	MinKept    = leastKept      // what is erased earlier is missed by reports that are still to come
 	MaxKept    = 10 * 365 * 24 * time.Hour
 	MaxWorkers = 1024
 	MaxNames   = 1000 // items of a list: keys, policies

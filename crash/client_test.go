@@ -47,6 +47,9 @@ type attempt struct {
 	Status    int        `json:"status"`
 }
 
+// erased reports whether little more is left of the row than its key: what its event was is no longer there.
+func (r *row) erased() bool { return r.EventID == "" }
+
 // final reports whether nothing moves such a row by itself. In these tests no person does either.
 func (r *row) final() bool { return r.State == "sent" || r.State == "failed" }
 

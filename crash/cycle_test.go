@@ -16,14 +16,18 @@ import (
 )
 
 // points are the named places in the service at which it can be told to die; "" stands for a kill from outside.
-var points = []string{"claim_committed", "attempt_opened", "request_written", "answer_read", "closed", ""}
+var points = []string{"claim_committed", "attempt_opened", "request_written", "answer_read", "closed", "erasing", "erased", "folding", ""}
 
 const (
 	most       = 600                    // new events of a cycle: the kill comes long before
 	deepest    = 80                     // a point is passed at most so often before it kills
+	erasings   = 12                     // so often where it is passed once for some rows
 	longest    = 250 * time.Millisecond // from the first request to a kill from outside
 	startKills = 5                      // one restart in so many is killed while it recovers
 )
+
+// keptShortly lets rows be erased while the load that made them goes on.
+var keptShortly = setting{"storage:", "retention: {after: 300ms}\nstorage:"}
 
 // run is a crash test on one ledger.
 type run struct {
@@ -46,7 +50,7 @@ func TestCrash(t *testing.T) {
 	}
 	t.Logf("go test ./crash -run 'TestCrash$' -cycles %d -seed %d", *cycles, *seed)
 	r := &run{t: t, began: time.Now(), rows: map[string]bool{}, tally: newTally()}
-	r.place = newPlace(t, fake.Options{WellBehaved: true, Delay: 8 * time.Millisecond, Slow: 150 * time.Millisecond})
+	r.place = newPlace(t, fake.Options{WellBehaved: true, Delay: 8 * time.Millisecond, Slow: 150 * time.Millisecond}, keptShortly)
 	for n := range *cycles {
 		r.cycle(n, rand.New(rand.NewPCG(*seed, uint64(n))))
 		if t.Failed() {
@@ -58,6 +62,9 @@ func TestCrash(t *testing.T) {
 	}
 	r.verdict()
 	t.Log("\n" + r.tally.String())
+	if r.tally.erased == 0 || r.tally.knownErased == 0 {
+		t.Error("no row was erased, or none of their events posted again under load")
+	}
 }
 
 // cycle kills the service once under load and lets the next process bring everything to an end.
@@ -83,7 +90,11 @@ func (r *run) crash(point string, rng *rand.Rand) time.Time {
 	var env []string
 	wait := longest/10 + time.Duration(rng.Int64N(int64(longest)))
 	if point != "" {
-		env = []string{"CRASH_AT=" + point, "CRASH_AFTER=" + strconv.Itoa(1+rng.IntN(deepest))}
+		depth := deepest
+		if point == "erasing" || point == "erased" {
+			depth = erasings
+		}
+		env = []string{"CRASH_AT=" + point, "CRASH_AFTER=" + strconv.Itoa(1+rng.IntN(depth))}
 		wait = patience
 	}
 	s := r.place.start(env...)

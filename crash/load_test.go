@@ -121,11 +121,15 @@ func (r *run) note(e *event, a answer, err error) bool {
 		e.claimed = true
 	case a.Status == http.StatusOK:
 		r.tally.known++
+		if a.erased() {
+			r.tally.knownErased++
+		}
 	default:
 		r.t.Errorf("%s was answered with status %d %s", e.id, a.Status, a.Code)
 		return false
 	}
-	if a.EventID != e.id || e.told != "" && e.told != a.ID {
+	known := a.EventID == e.id || a.erased() && a.Status == http.StatusOK && a.final()
+	if !known || e.told != "" && e.told != a.ID {
 		r.t.Errorf("%s was acknowledged as %s, now as %s of event %s", e.id, e.told, a.ID, a.EventID)
 	}
 	e.told = a.ID

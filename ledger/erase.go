@@ -123,6 +123,7 @@ func (l *Ledger) eraseOld(ctx context.Context, s *sweep, now time.Time) (time.Ti
 		if err != nil {
 			return time.Time{}, err
 		}
+		Reach(PointErased)
 		l.recent.forget(erased)
 	}
 	s.last = old.Last

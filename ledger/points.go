@@ -10,4 +10,9 @@ const (
 	PointRequestWritten Point = "request_written"
 	PointAnswerRead     Point = "answer_read" // and not committed
 	PointClosed         Point = "closed"
+	PointErasing        Point = "erasing" // moved to the erased ones, and not committed
+	PointErased         Point = "erased"
 )
+
+// PointFolding lies before each page that goes from the log to the database.
+const PointFolding Point = "folding"

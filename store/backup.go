@@ -9,13 +9,20 @@ import (
 	"github.com/google/uuid"
 )
 
+// Draft is the name under which Backup writes a copy before it is whole.
+func Draft(to string) string { return to + ".part" }
+
 // Backup writes a copy of a ledger to a new file, beside a service that may have it open. The copy is marked as restored:
 // wherever it is put, nothing is sent from it before a person accepts it. ErrExists: there is a file of that name. ErrNoLedger, ErrNewer, ErrForeign.
-func Backup(ctx context.Context, o Options, to string) (err error) {
+//
+// It gets its name once it is whole, marked and synced: what a process leaves that is killed before is no backup by its name, and the
+// next one to the same name takes its place.
+func Backup(ctx context.Context, o Options, to string) error {
 	if err := o.complete(); err != nil {
 		return err
 	}
-	if to, err = filepath.Abs(to); err != nil { // SQLite takes a file's address for a host where it begins with no slash
+	to, err := filepath.Abs(to)
+	if err != nil { // SQLite takes a file's address for a host where it begins with no slash
 		return err
 	}
 	found, err := there(o.Path)
@@ -29,23 +36,39 @@ func Backup(ctx context.Context, o Options, to string) (err error) {
 	if _, err := peek(ctx, o.Path, o.hooks.version); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, os.ErrExist) {
+	taken, err := there(to)
+	switch {
+	case err != nil:
+		return err
+	case taken:
 		return ErrExists
 	}
+	draft := Draft(to)
+	if err := writeCopy(ctx, o.Path, draft); err != nil {
+		return errors.Join(err, remove(draft), remove(draft+"-journal"))
+	}
+	if err := os.Rename(draft, to); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(to))
+}
+
+// writeCopy writes a whole copy, marked and synced, over what an earlier one left.
+func writeCopy(ctx context.Context, from, to string) error {
+	if err := errors.Join(remove(to), remove(to+"-journal")); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // before SQLite does, which knows no mode
 	if err != nil {
 		return err
 	}
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if err = copyInto(ctx, o.Path, to); err == nil {
-		err = markCopy(ctx, to)
+	if err := copyInto(ctx, from, to); err != nil {
+		return err
 	}
-	if err != nil {
-		return errors.Join(err, remove(to))
-	}
-	return syncFolder(filepath.Dir(to))
+	return markCopy(ctx, to)
 }
 
 // copyInto lets SQLite write a whole, compact copy of what is committed now.

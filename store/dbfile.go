@@ -39,6 +39,7 @@ func openDatabase(tls *libc.TLS, name, file uintptr) int32 {
 	own := at[sqlite3.Tsqlite3_io_methods](d.own)
 	*own = d.below
 	own.FxSync, own.FxClose = pointer[syncMethod](syncDatabase), pointer[closeMethod](closeDatabase)
+	watchWrites(own)
 	path := libc.GoString(name)
 	layer.Lock()
 	defer layer.Unlock()

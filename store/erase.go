@@ -177,6 +177,7 @@ func (t *tx) eraseRows(seqs []int64, at time.Time) ([]int64, error) {
 	}
 	t.counts.receipts -= receipts
 	t.counts.at(at)
+	ledger.Reach(ledger.PointErasing)
 	return seqs, nil
 }
 

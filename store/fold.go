@@ -3,10 +3,9 @@ package store
 import "errors"
 
 const (
-	foldPages = 8000 // pages in the log from which on it is folded into the database: 32 MB
-	foldLate  = 3    // times that many, at which the writer waits for it
-	foldRest  = 500  // pages that the writer may fold by itself
-	foldTries = 4    // by the writer, until the log begins anew
+	foldLate  = 3   // times foldPages, at which the writer waits for it
+	foldRest  = 500 // pages that the writer may fold by itself
+	foldTries = 4   // by the writer, until the log begins anew
 )
 
 // folder folds the log into the database beside the writer, through a connection of its own: with millions of rows nearly each row

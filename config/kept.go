@@ -1,0 +1,7 @@
+//go:build !crashpoints
+
+package config
+
+import "time"
+
+const leastKept = 24 * time.Hour
