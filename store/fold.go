@@ -84,30 +84,43 @@ func (w *writer) fold() {
 		_, _, err := w.store.writes.fold()
 		w.foldFailed(err)
 	case pages >= w.foldAt:
-		w.folding = true
-		w.folder.asked <- struct{}{}
+		w.askFolder()
 	}
+}
+
+// askFolder lets the folder fold the log. One that a reader let grow takes long, and may double meanwhile before the writer waits.
+func (w *writer) askFolder() {
+	w.folding, w.foldLate = true, max(foldLate*w.hooks.foldPages, 2*w.store.writes.log.pages())
+	w.folder.asked <- struct{}{}
 }
 
 // foldEnded says whether the folder is done, and waits for it when the log has become too long meanwhile.
 func (w *writer) foldEnded(pages int64) bool {
-	var f folding
-	if pages >= foldLate*w.hooks.foldPages {
-		f = <-w.folder.done
-	} else {
-		select {
-		case f = <-w.folder.done:
-		default:
-			return false
-		}
+	if pages >= w.foldLate {
+		w.folded(<-w.folder.done)
+		return true
 	}
+	select {
+	case f := <-w.folder.done:
+		w.folded(f)
+		return true
+	default:
+		return false
+	}
+}
+
+// folded takes what the folder says at its end.
+func (w *writer) folded(f folding) {
 	w.folding = false
 	if f.whole {
 		w.foldTries = foldTries
 	}
-	w.foldAt = pages + w.hooks.foldPages/foldTries // where that leads to nothing, not with each group
+	w.foldAt = w.store.writes.log.pages() + w.hooks.foldPages/foldTries // where that leads to nothing, not with each group
 	w.foldFailed(f.err)
-	return true
+	if w.cutting {
+		w.cutting = false
+		w.cut(f)
+	}
 }
 
 func (w *writer) foldFailed(err error) {

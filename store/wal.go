@@ -7,17 +7,27 @@ import (
 
 const tidyEvery = 10 * time.Second
 
-// cutLog shortens a log that a slow reader let grow. SQLite folds the log into the database by itself, but cuts it only with
-// a later write. It waits for nobody: while a reader is there, the next look tries again.
+// cutLog shortens a log that a slow reader let grow: the folder folds it, then the writer cuts it. Nobody is waited for: while a reader is
+// there, the next look tries again.
 func (w *writer) cutLog() {
 	w.tidy = nil
-	info, err := os.Stat(w.store.path + "-wal")
-	if err != nil || info.Size() <= maxLogBytes {
+	if info, err := os.Stat(w.store.path + "-wal"); err != nil || info.Size() <= maxLogBytes {
 		return
 	}
-	if busy, err := w.checkpoint(); err != nil || busy {
-		w.tidy = time.After(tidyEvery)
-		w.store.log.Warn("the log is long, and a reader keeps it from being cut", "bytes", info.Size(), "error", err)
+	w.tidy, w.cutting = time.After(tidyEvery), true
+	if !w.folding {
+		w.askFolder()
+	}
+}
+
+// cut cuts a log that was folded.
+func (w *writer) cut(f folding) {
+	busy, err := !f.whole, f.err
+	if f.whole {
+		busy, err = w.checkpoint()
+	}
+	if busy || err != nil {
+		w.store.log.Warn("the log is long, and a reader keeps it from being cut", "pages", w.store.writes.log.pages(), "error", err)
 	}
 }
 

@@ -33,7 +33,9 @@ type writer struct {
 	folder    *folder
 	folding   bool
 	foldAt    int64 // pages in the log
+	foldLate  int64 // pages, at which the writer waits for the folder
 	foldTries int   // that the writer has left
+	cutting   bool  // the log is cut once it is folded
 
 	tidy       <-chan time.Time // when to look at the log's size; nil: nothing was written since
 	restored   bool             // the generation stands still
@@ -106,6 +108,8 @@ func (w *writer) run() {
 			w.resolve()
 		case <-w.tidy:
 			w.cutLog()
+		case f := <-w.folder.done:
+			w.folded(f)
 		case <-w.quit:
 			w.drain()
 			close(w.ended) // not deferred: while a panic ends the process nobody may be told anything

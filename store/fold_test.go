@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// heldFolder keeps the folder at its next page until release is called.
+func heldFolder(t *testing.T, s *Store) (reached <-chan struct{}, release func()) {
+	methods := at[sqlite3.Tsqlite3_io_methods](s.folds.file.own)
+	below := methods.FxWrite
+	in, out := make(chan struct{}, 1), make(chan struct{})
+	write := func(tls *libc.TLS, file, data uintptr, n int32, offset int64) int32 {
+		select {
+		case in <- struct{}{}:
+		default:
+		}
+		<-out
+		return callable[moveMethod](below)(tls, file, data, n, offset)
+	}
+	methods.FxWrite = pointer[moveMethod](write)
+	t.Cleanup(func() { runtime.KeepAlive(write) }) // C memory keeps no function alive
+	return in, func() { close(out) }
+}
+
+// Keeps out a reader of minutes whose end stops the writer for as long as the folding of all that came meanwhile takes: the writer goes on
+// until the log has doubled, and waits then, so that the log is bounded.
+func TestFold_WhatAReaderLetGrowIsFoldedBesideTheWriter(t *testing.T) {
+	o := created(t)
+	o.hooks.foldPages = 40
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Open(o)
+		must(err)
+		long := func(i int) {
+			c := claimOf(i)
+			c.Message = []byte(`"` + strings.Repeat("m", 100_000) + `"`)
+			claimed(t, s, c)
+		}
+		long(0)
+		rows, err := s.reads.QueryContext(context.Background(), "SELECT seq FROM notifications")
+		if err != nil || !rows.Next() {
+			t.Fatal("no row to read", err)
+		}
+		for i := range 40 {
+			long(1 + i)
+		}
+		grown := s.writes.log.pages()
+		if grown < 2*foldLate*o.hooks.foldPages {
+			t.Fatalf("the log has %d pages only", grown)
+		}
+		reached, release := heldFolder(t, s)
+		must(rows.Close())
+		i := 50
+		for ; len(reached) == 0; i++ { // until the folder is asked again
+			claimed(t, s, claimOf(i))
+			synctest.Wait()
+		}
+		asked := s.writes.log.pages()
+		for ; s.writes.log.pages() < asked*3/2; i++ {
+			long(i)
+		}
+		stopped := make(chan struct{})
+		go func() { // three times as much would come
+			defer close(stopped)
+			for n := range 2 * asked / 25 {
+				long(i + int(n))
+			}
+		}()
+		synctest.Wait()
+		if pages := s.writes.log.pages(); pages < 2*asked || pages > 2*asked+200 {
+			t.Errorf("%d pages in the log that had %d when its folding began", pages, asked)
+		}
+		select {
+		case <-stopped:
+			t.Error("the writer waits for nobody: the log has no bound")
+		default:
+		}
+		release()
+		<-stopped
+		must(s.Shutdown())
+	})
+}
