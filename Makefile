@@ -36,8 +36,8 @@ mixed: ## 10,000 messages over all providers, a fifth of the requests faulty in 
 settle: ## 100,000 events in virtual time, every tenth answer lost, 50 crashes: what settles by itself, with the table
 	$(GO) test . -run '^TestSettleByItself$$' -v -count=1 -timeout 80m -settle-events 100000 -settle-crashes 50
 
-crash: tools ## CYCLES (500) kills of the real binary, then the table; and of its migrations and backups
-	$(GO) test ./crash -run '^TestCrash$$|^TestMigrate_|^TestBackup_' -v -count=1 -timeout 80m -cycles $(CYCLES)
+crash: tools ## CYCLES (500) kills of the real binary, then the table; and of its migrations and backups, and a long reader, and a long reader
+	$(GO) test ./crash -run '^TestCrash$$|^TestMigrate_|^TestBackup_|^TestShell_' -v -count=1 -timeout 80m -cycles $(CYCLES)
 
 walk: ## the random walk against the model, with the table of transitions taken
 	$(GO) test ./walk -v -count=1

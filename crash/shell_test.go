@@ -13,6 +13,15 @@ import (
 	"sendonce/fake"
 )
 
+// shellWrites is what another program may write: it moves no row of the ledger. shellMayNot is refused by the schema.
+const shellWrites = `CREATE TABLE IF NOT EXISTS visits (x); INSERT INTO visits WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2000)
+SELECT hex(randomblob(500)) FROM n`
+
+var shellMayNot = []string{
+	"UPDATE notifications SET state = 'claimed', next_action = 'send', due_at = 1, confirmed_at = NULL WHERE state = 'sent'",
+	"DELETE FROM notifications WHERE seq = 1", "UPDATE notifications SET dedupe_key = 'another' WHERE seq = 1",
+}
+
 // Keeps out the loss of acknowledged claims when somebody looks into the running ledger with another program: the end of
 // that program must not take the service's locks or its log away. Then kill -9.
 func TestShell_VisitsAndTheServiceIsKilled(t *testing.T) {
@@ -24,16 +33,21 @@ func TestShell_VisitsAndTheServiceIsKilled(t *testing.T) {
 	visits := make(chan string)
 	go func() {
 		defer close(visits)
-		for i := range 6 {
+		for i := range 8 {
 			if code, out := r.place.run("check"); code != 0 { // it reads beside the writer
 				visits <- out
 			}
-			sql := []string{"SELECT count(*) FROM notifications", "PRAGMA wal_checkpoint(PASSIVE)", "PRAGMA integrity_check"}[i%3]
+			sql := []string{"SELECT count(*) FROM notifications", "PRAGMA wal_checkpoint(PASSIVE)", "PRAGMA integrity_check", shellWrites}[i%4]
 			out, err := exec.Command("sqlite3", "-cmd", ".timeout 5000", r.place.database, sql).CombinedOutput()
 			if err != nil {
 				visits <- fmt.Sprintf("%s: %v %s", sql, err, out)
 			} else if sql == "PRAGMA integrity_check" && strings.TrimSpace(string(out)) != "ok" {
 				visits <- string(out)
+			}
+			for _, sql := range shellMayNot {
+				if out, err := exec.Command("sqlite3", "-cmd", ".timeout 5000", r.place.database, sql).CombinedOutput(); err == nil {
+					visits <- fmt.Sprintf("%s: %s", sql, out)
+				}
 			}
 		}
 		s.kill()
