@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -44,20 +43,7 @@ func TestShell_ReadsForLong(t *testing.T) {
 	p := newPlace(t, fake.Options{WellBehaved: true})
 	s := p.start()
 	p.send(s, "evt-first", "tok_first")
-	shell := exec.Command("sqlite3", p.database)
-	in, err := shell.StdinPipe()
-	if err == nil {
-		err = shell.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- shell.Wait() }()
-	t.Cleanup(func() { _ = shell.Process.Kill() })
-	_, _ = fmt.Fprintln(in, "BEGIN; SELECT count(*) FROM notifications;")
-	_, _ = fmt.Fprintln(in, ".shell touch "+p.dir+"/reads")
-	eventually(t, "the shell reads", func() bool { _, err := os.Stat(p.dir + "/reads"); return err == nil })
+	leave := p.shell("BEGIN; SELECT count(*) FROM notifications;")
 
 	slowest := time.Duration(0)
 	for n := 0; p.logged() < 3*longLog; n++ {
@@ -75,10 +61,7 @@ func TestShell_ReadsForLong(t *testing.T) {
 	}
 	most := p.logged()
 	eventually(t, "the log's length is told", func() bool { return s.log.has("the log is long") })
-	_ = in.Close() // the shell ends and its transaction with it
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	leave()
 	for n := 0; p.logged() > longLog; n++ {
 		began := time.Now()
 		p.send(s, fmt.Sprint("evt-behind-", n), fmt.Sprint("tok_behind_", n))

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,33 @@ func TestShell_VisitsAndTheServiceIsKilled(t *testing.T) {
 	r.verdict()
 }
 
+// shell opens a transaction in another program, which ends with leave.
+func (p *place) shell(begin string) (leave func()) {
+	p.t.Helper()
+	shell := exec.Command("sqlite3", p.database)
+	in, err := shell.StdinPipe()
+	if err == nil {
+		err = shell.Start()
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- shell.Wait() }()
+	p.t.Cleanup(func() { _ = shell.Process.Kill() })
+	begun := filepath.Join(p.dir, "begun")
+	_, _ = fmt.Fprintln(in, begin)
+	_, _ = fmt.Fprintln(in, ".shell touch "+begun)
+	eventually(p.t, "the shell has its transaction", func() bool { _, err := os.Stat(begun); return err == nil })
+	return func() {
+		p.t.Helper()
+		_ = in.Close()
+		if err := <-ended; err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
 // Keeps out F16: another program that keeps the database locked for longer than anybody waits. Callers are put off, what
 // runs is closed when it can be, and nothing is sent twice.
 func TestShell_HoldsTheWriteLock(t *testing.T) {
@@ -94,20 +122,7 @@ func TestShell_HoldsTheWriteLock(t *testing.T) {
 	}
 	eventually(t, "the request is at the provider", func() bool { return p.fake.Requests() == 1 })
 
-	shell := exec.Command("sqlite3", p.database)
-	in, err := shell.StdinPipe()
-	if err == nil {
-		err = shell.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- shell.Wait() }()
-	t.Cleanup(func() { _ = shell.Process.Kill() })
-	_, _ = fmt.Fprintln(in, "BEGIN IMMEDIATE;")
-	_, _ = fmt.Fprintln(in, ".shell touch "+p.dir+"/locked")
-	eventually(t, "the shell has the lock", func() bool { _, err := os.Stat(p.dir + "/locked"); return err == nil })
+	leave := p.shell("BEGIN IMMEDIATE;")
 	close(release)
 	a, err := s.api.post(ctx, smsBody("evt-2", "+14155550102", "tok_2"), 0)
 	if err != nil || a.Status != 503 || a.Code != "storage_unavailable" {
@@ -116,10 +131,7 @@ func TestShell_HoldsTheWriteLock(t *testing.T) {
 	if n, err := s.api.get(ctx, running.ID); err != nil || n.State != "sending" {
 		t.Errorf("the row that runs is %s: %v", n.State, err)
 	}
-	_ = in.Close() // the shell ends and its transaction with it
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	leave()
 	if a := p.send(s, "evt-2", "tok_2"); a.State != "sent" {
 		t.Errorf("after the lock the row is %s %s", a.State, a.Reason)
 	}
