@@ -48,6 +48,8 @@ type service struct {
 	base string // URL
 	log  *book
 	wait string // what a claim prefers
+
+	process *os.Process
 }
 
 // book keeps what the service logs and tells its address.
@@ -108,6 +110,7 @@ func serve(t *testing.T, changes ...string) *service {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	s.process = cmd.Process
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
 	t.Cleanup(func() {

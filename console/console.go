@@ -34,6 +34,7 @@ type Ledger interface {
 	Saved() ledger.Saved
 	Mailbox() ([]ledger.Printed, bool)
 	Stats(ctx context.Context) (ledger.Stats, error)
+	Condition() ledger.Condition
 }
 
 // Settings are what the configuration says about the console.

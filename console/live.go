@@ -19,18 +19,19 @@ const (
 	streamWrite = 10 * time.Second       // a reader that takes longer is gone
 )
 
-// markOf is a short name for what a page shows. The page and its stream compute it the same way, so that a change between the
-// two is seen.
-func markOf(parts ...any) string {
+// markOf is a short name for what a page shows, the trouble that stands above every page included. The page and its stream compute it
+// the same way, so that a change between the two is seen.
+func (c *Console) markOf(parts ...any) string {
 	h := fnv.New64a()
-	for _, p := range parts {
+	for _, p := range append(parts, c.trouble()) {
 		fmt.Fprintf(h, "%v\x00", p)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
 // stream sends an event "change" each time that mark differs from what the page has: ?mark= at first, then the last one sent. It
-// looks when the ledger tells of a change that concerns the page, and ends with the session, the service, or after streamEnds.
+// looks when the ledger tells of a change that concerns the page, or is in other trouble than before, and ends with the session, the
+// service, or after streamEnds. Where not even the first look succeeds there is no stream but a refusal: the page says so then.
 func (v *visit) stream(concerns func(ledger.Changes) bool, mark func(context.Context) (string, error)) error {
 	select {
 	case v.c.streams <- struct{}{}:
@@ -42,6 +43,11 @@ func (v *visit) stream(concerns func(ledger.Changes) bool, mark func(context.Con
 	defer cancel()
 	defer context.AfterFunc(v.c.running, cancel)()
 	watcher := v.c.ledger.Watch(ctx, v.who.Source) // before the first look, so that nothing falls between
+	trouble := v.c.trouble()
+	now, err := mark(ctx)
+	if err != nil {
+		return err
+	}
 	out := http.NewResponseController(v.w)
 	_ = out.SetReadDeadline(time.Time{})
 	v.w.Header().Set("Content-Type", "text/event-stream")
@@ -55,23 +61,22 @@ func (v *visit) stream(concerns func(ledger.Changes) bool, mark func(context.Con
 	if last := v.r.Header.Get("Last-Event-ID"); last != "" {
 		shown = last
 	}
-	for text, look := "retry: 3000\n\n", true; send(text); {
+	for text := "retry: 3000\n\n"; send(text); {
 		text = ": still here\n\n"
-		if look {
-			now, err := mark(ctx)
-			if err != nil {
-				return nil // the page shows why when it is loaded again
-			}
-			if now != shown {
-				shown = now
-				text = "event: change\nid: " + now + "\ndata: " + now + "\n\n"
-				look = false
-				continue
-			}
+		if now != shown {
+			shown = now
+			text = "event: change\nid: " + now + "\ndata: " + now + "\n\n"
+			continue
 		}
-		var ok bool
-		if look, ok = v.await(ctx, watcher, concerns); !ok {
+		look, ok := v.await(ctx, watcher, concerns)
+		if !ok {
 			return nil
+		}
+		if is := v.c.trouble(); look || is != trouble {
+			trouble = is
+			if now, err = mark(ctx); err != nil {
+				return nil // the browser asks again, and is told then
+			}
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ type letter struct {
 // mailbox shows what did not leave.
 func (c *Console) mailbox(v *visit) error {
 	list, is := c.ledger.Mailbox()
-	data := mailboxData{Is: is, Channel: v.asked["channel"], Mark: markOfMail(list), Channels: words(ledger.Channels)}
+	data := mailboxData{Is: is, Channel: v.asked["channel"], Mark: c.mailMark(list), Channels: words(ledger.Channels)}
 	if data.Channel != "" && !slices.Contains(data.Channels, data.Channel) {
 		return ledger.Invalid("channel", "must be one of %s", strings.Join(data.Channels, ", "))
 	}
@@ -107,12 +107,12 @@ func mailboxAddress(channel string, skip int) string {
 	return a.address("/mailbox")
 }
 
-// markOfMail names what the mailbox holds.
-func markOfMail(list []ledger.Printed) string {
+// mailMark names what the mailbox holds.
+func (c *Console) mailMark(list []ledger.Printed) string {
 	if len(list) == 0 {
-		return markOf()
+		return c.markOf()
 	}
-	return markOf(len(list), list[0].Provider, list[0].MessageID, list[0].At.Format(time.RFC3339Nano))
+	return c.markOf(len(list), list[0].Provider, list[0].MessageID, list[0].At.Format(time.RFC3339Nano))
 }
 
 // liveMailbox tells when there is another message.
@@ -120,7 +120,7 @@ func (c *Console) liveMailbox(v *visit) error {
 	rows := func(ch ledger.Changes) bool { return len(ch.Rows) > 0 }
 	return v.stream(rows, func(context.Context) (string, error) {
 		list, _ := c.ledger.Mailbox()
-		return markOfMail(list), nil
+		return c.mailMark(list), nil
 	})
 }
 

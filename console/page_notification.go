@@ -63,7 +63,7 @@ func (v *visit) showRow(status int, id uuid.UUID, wrong string, t typed, reveale
 	}
 	data := notificationData{
 		Record: rec, Shows: rec.Shown(), Timeline: timeline(&rec, revealed), Key: v.c.explainKey(v.r.Context(), &rec.Notification, revealed),
-		Mark: rowMark(&rec), Revealed: revealed,
+		Mark: v.c.rowMark(&rec), Revealed: revealed,
 		Decision:  decision{Row: &rec.Notification, Offers: v.offers(&rec.Notification), Typed: t},
 		CanResend: v.who.May(ledger.CauseResend) && (rec.State.Final() || rec.State == ledger.StateAmbiguous) && !rec.ContentGone(),
 		CanReveal: v.who.Operate && !revealed && !rec.ContentGone(),
@@ -87,8 +87,8 @@ func (v *visit) offers(n *ledger.Notification) []ledger.Cause {
 }
 
 // rowMark tells one look at a row from another that shows something else.
-func rowMark(r *ledger.Record) string {
-	return markOf(r.Version, r.State, r.Delivery, r.Duplicates, len(r.Attempts), len(r.Receipts), len(r.Settlements), r.DueAt.UnixMilli())
+func (c *Console) rowMark(r *ledger.Record) string {
+	return c.markOf(r.Version, r.State, r.Delivery, r.Duplicates, len(r.Attempts), len(r.Receipts), len(r.Settlements), r.DueAt.UnixMilli())
 }
 
 // liveNotification tells when a row has changed.
@@ -107,7 +107,7 @@ func (c *Console) liveNotification(v *visit) error {
 	}
 	return v.stream(concerns, func(ctx context.Context) (string, error) {
 		rec, err := c.ledger.Get(ctx, id, v.who.Source)
-		return rowMark(&rec), err
+		return c.rowMark(&rec), err
 	})
 }
 

@@ -186,16 +186,16 @@ func TestLive_Row(t *testing.T) {
 	r := newRig(t)
 	n := r.claim(ledger.Event{Provider: "lost"})
 	rec := r.row(n)
-	events := r.as("reader").listen(t, "/live/notifications/"+n.ID.String()+"?mark="+rowMark(&rec))
+	events := r.as("reader").listen(t, "/live/notifications/"+n.ID.String()+"?mark="+r.console.rowMark(&rec))
 	if w := r.as("operator").decide(n, "confirm", "seen"); w.Code != 303 {
 		t.Fatal(w.Code)
 	}
 	now := r.row(n)
-	if got := <-events; got != rowMark(&now) {
-		t.Errorf("told %q, the row's mark is %q", got, rowMark(&now))
+	if got := <-events; got != r.console.rowMark(&now) {
+		t.Errorf("told %q, the row's mark is %q", got, r.console.rowMark(&now))
 	}
-	late := r.as("reader").listen(t, "/live/notifications/"+n.ID.String()+"?mark="+rowMark(&rec))
-	if got := <-late; got != rowMark(&now) {
+	late := r.as("reader").listen(t, "/live/notifications/"+n.ID.String()+"?mark="+r.console.rowMark(&rec))
+	if got := <-late; got != r.console.rowMark(&now) {
 		t.Errorf("who came late was told %q", got)
 	}
 }
@@ -205,7 +205,7 @@ func TestLive_Ends(t *testing.T) {
 	r := newRig(t)
 	n := r.claim(ledger.Event{Provider: "lost"})
 	rec := r.row(n)
-	path := "/live/notifications/" + n.ID.String() + "?mark=" + rowMark(&rec)
+	path := "/live/notifications/" + n.ID.String() + "?mark=" + r.console.rowMark(&rec)
 	v := r.as("operator")
 	events := v.listen(t, path)
 	stay := r.as("reader").listen(t, path)

@@ -196,3 +196,5 @@ func (stepping) List(context.Context, ledger.Filter) (ledger.Page, error) {
 }
 
 func (stepping) Providers() []ledger.ProviderStatus { return nil }
+
+func (stepping) Condition() ledger.Condition { return ledger.Condition{} }

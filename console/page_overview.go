@@ -58,7 +58,7 @@ func (c *Console) overview(v *visit) error {
 	for _, s := range ledger.States {
 		data.States = append(data.States, stateCount{s, stats.States[s]})
 	}
-	data.Mark = markOf(stats, h.LastDay(), data.Saved, data.Providers)
+	data.Mark = c.markOf(stats, h.LastDay(), data.Saved, data.Providers)
 	return v.render(http.StatusOK, "overview", "Overview", data)
 }
 
@@ -68,7 +68,7 @@ func (c *Console) liveOverview(v *visit) error {
 	return v.stream(all, func(ctx context.Context) (string, error) {
 		stats, err := c.ledger.Stats(ctx)
 		h := c.ledger.History("")
-		return markOf(stats, h.LastDay(), c.ledger.Saved(), c.ledger.Providers()), err
+		return c.markOf(stats, h.LastDay(), c.ledger.Saved(), c.ledger.Providers()), err
 	})
 }
 

@@ -56,7 +56,7 @@ func (c *Console) showProviders(v *visit, status int, wrong string) error {
 }
 
 // providersMark names what the gates are.
-func (c *Console) providersMark() string { return markOf(c.ledger.Providers()) }
+func (c *Console) providersMark() string { return c.markOf(c.ledger.Providers()) }
 
 // liveProviders tells when a gate has changed.
 func (c *Console) liveProviders(v *visit) error {

@@ -111,7 +111,7 @@ func (v *visit) waitingMark(ctx context.Context) (string, error) {
 	for i := range page.Rows {
 		parts = append(parts, page.Rows[i].ID, page.Rows[i].Version)
 	}
-	return markOf(append(parts, page.Next)...), err
+	return v.c.markOf(append(parts, page.Next)...), err
 }
 
 // liveWaiting tells when rows begin or cease to wait. A row that moved may have been one of them.

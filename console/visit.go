@@ -25,15 +25,16 @@ type visit struct {
 
 // view is what the layout gets; Data is the page's own.
 type view struct {
-	Title string
-	Nav   []place
-	Who   Identity
-	Known bool   // somebody is logged in, or no keys are configured
-	Open  bool   // no keys are configured
-	Query string // of the search box
-	Told  string // what was just done
-	Wrong string // why it was not
-	Data  any
+	Title   string
+	Nav     []place
+	Who     Identity
+	Known   bool   // somebody is logged in, or no keys are configured
+	Open    bool   // no keys are configured
+	Query   string // of the search box
+	Told    string // what was just done
+	Wrong   string // why it was not
+	Trouble string // what keeps the service from its work
+	Data    any
 }
 
 // place is one line of the navigation.
@@ -105,6 +106,9 @@ func (v *visit) page(status int, name string, s view) error {
 	s.Who, s.Open, s.Known = v.who, v.c.settings.Login == nil, v.who.Name != ""
 	s.Query = v.asked["q"]
 	s.Nav = v.nav()
+	if s.Known {
+		s.Trouble = v.c.trouble()
+	}
 	if s.Told == "" {
 		s.Told = told[v.r.URL.Query().Get("told")]
 	}

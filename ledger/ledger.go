@@ -147,11 +147,15 @@ func (l *Ledger) List(ctx context.Context, f Filter) (Page, error) { return l.st
 func (l *Ledger) Stats(ctx context.Context) (Stats, error) { return l.store.Stats(ctx) }
 
 // Ready returns nil when a claim can be made durable now, else ErrDraining, ErrUnknown, ErrUnavailable or ErrStorageLow.
-func (l *Ledger) Ready() error {
+func (l *Ledger) Ready() error { return l.Condition().Err }
+
+// Condition is what the ledger can do now: the store's, and ErrDraining once the service stops.
+func (l *Ledger) Condition() Condition {
+	c := l.store.Condition()
 	if l.draining.Load() {
-		return ErrDraining
+		c.Err = ErrDraining
 	}
-	return l.store.Condition().Err
+	return c
 }
 
 // ProviderStatus is a provider as people see it.

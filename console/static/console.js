@@ -39,6 +39,19 @@
   document.addEventListener("htmx:oobBeforeSwap", keep);
   document.addEventListener("htmx:beforeSwap", keep);
 
+  // Where news or an answer does not come, a page keeps what it has and says so. One connection that is lost is nothing: the browser
+  // makes the next by itself.
+  let lost = 0;
+  const cut = (is) => { document.getElementById("cut").hidden = !is; };
+  document.addEventListener("htmx:sseError", (e) => { if (++lost > 1 || e.detail.source.readyState === EventSource.CLOSED) cut(true); });
+  document.addEventListener("htmx:sseOpen", () => { lost = 0; cut(false); });
+  document.addEventListener("htmx:sendError", () => cut(true));
+  document.addEventListener("htmx:beforeSwap", (e) => { // an answer without the part that it was asked for is a refusal
+    const whole = Boolean(new DOMParser().parseFromString(e.detail.xhr.responseText, "text/html").getElementById(e.detail.target.id));
+    if (!whole) e.detail.shouldSwap = false;
+    cut(!whole);
+  });
+
   // A form that is on its way is not sent a second time by an impatient hand; the server would refuse it anyway.
   document.addEventListener("submit", (e) => {
     const form = e.target;

@@ -1,0 +1,62 @@
+package browser
+
+import (
+	"syscall"
+	"testing"
+)
+
+// cutOff is true once a page says that no news come in.
+const cutOff = `!document.getElementById("cut").hidden`
+
+// A page whose service is gone keeps what it has, and says so: it would pass for the present else.
+func TestTrouble_TheServiceStops(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	s.lose(fields{"event_id": "evt_lost"})
+	w := s.open("operator")
+	w.expect("ERR_")
+	w.expect("status of 503")
+	w.expect("wrote to the console: error") // htmx tells of each lost stream
+	w.visit("/waiting")
+	w.has("main article", "evt_lost")
+	if ask[bool](w, cutOff) {
+		t.Error("it says so while the service is there")
+	}
+	if err := s.process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	w.wait(cutOff)
+	w.has("main article", "evt_lost")
+}
+
+// Where the session is over, news are refused; the page says that it stands still.
+func TestTrouble_TheSessionEnds(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	s.lose(fields{"event_id": "evt_lost"})
+	w := s.open("operator")
+	w.expect("status of 401")
+	w.expect("wrote to the console: error") // htmx tells of each lost stream
+	w.visit("/waiting")
+	w.has("main article", "evt_lost")
+	ask[int](w, `fetch("/console/logout", {method: "POST", body: new URLSearchParams(), redirect: "manual"}).then((r) => r.status)`)
+	s.lose(fields{"event_id": "evt_later"})
+	w.wait(cutOff)
+	w.has("main article", "evt_lost")
+}
+
+// A refusal has no part that could take the place of the one on the page: it once left an empty place there.
+func TestTrouble_ARefusalTakesNothingAway(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	s.claim(fields{"event_id": "evt_seen"})
+	w := s.open("operator")
+	w.expect("status of 404")
+	w.visit("/notifications")
+	w.has("#results", "evt_seen")
+	for _, c := range []struct{ path, want string }{{"/console/nowhere", cutOff}, {"/console/notifications", "!(" + cutOff + ")"}} {
+		ask[bool](w, `htmx.ajax("GET", `+quote(c.path)+`, {target: "#results", select: "#results", swap: "outerHTML"}).then(() => true)`)
+		w.wait(c.want)
+		w.has("#results", "evt_seen")
+	}
+}
