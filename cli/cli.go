@@ -24,10 +24,11 @@ import (
 // The exit codes.
 const (
 	ExitDone        = 0
-	ExitNo          = 1 // the answer is no: differences, refused, not found
-	ExitUsage       = 2 // usage or configuration
-	ExitUnreachable = 3 // the service is not there, or can't answer now
-	ExitLedger      = 4 // the ledger is missing, locked, restored, newer or damaged
+	ExitNo          = 1   // the answer is no: differences, refused, not found
+	ExitUsage       = 2   // usage or configuration
+	ExitUnreachable = 3   // the service is not there, or can't answer now
+	ExitLedger      = 4   // the ledger is missing, locked, restored, newer or damaged
+	ExitInterrupted = 130 // Ctrl-C came before the end: there is no answer, not even no
 )
 
 // Streams are the standard streams of the process.
@@ -124,7 +125,13 @@ func Run(ctx context.Context, args []string, env []string, streams Streams, svc 
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
-	return a.exit(root.ExecuteContext(ctx))
+	strict(root)
+	err := root.ExecuteContext(ctx)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		a.complain("interrupted")
+		return ExitInterrupted
+	}
+	return a.exit(err)
 }
 
 // Command is the tree of commands, for who writes pages of it; it can't be run.
