@@ -179,7 +179,9 @@ func (w *tab) press(keys string) {
 // ask evaluates an expression in the page.
 func ask[T any](w *tab, expression string) T {
 	w.t.Helper()
-	out, err := chromedp.Run(w.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	ctx, cancel := context.WithTimeout(w.ctx, patience)
+	defer cancel()
+	out, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
 		w.t.Fatalf("%v: %.200s", err, expression)
 	}
