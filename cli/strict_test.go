@@ -68,7 +68,9 @@ func TestRun_Interrupted(t *testing.T) {
 		}
 	}
 	// What was cut for another reason says so, and is a no.
-	svc := Service{Check: func(context.Context, config.Config, Done) (Differences, error) { return Differences{}, context.Canceled }}
+	svc := Service{Check: func(context.Context, config.Config, Done) (Differences, error) {
+		return Differences{}, context.Canceled
+	}}
 	if r := runWith(t, nil, svc, "", "check"); r.code != ExitNo {
 		t.Errorf("not interrupted: exit %d", r.code)
 	}
