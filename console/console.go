@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"net/http"
 	"time"
@@ -56,6 +57,7 @@ type Console struct {
 	files     map[string]file
 	sessions  sessions
 	guesses   guesses
+	seal      [32]byte        // proves that a cookie which tells of an act is ours
 	streams   chan struct{}   // one for each that is open
 	exports   chan struct{}   // one for each that is written
 	running   context.Context // ends when the service begins to stop
@@ -77,6 +79,7 @@ func New(l Ledger, s Settings, log *slog.Logger) *Console {
 		exports:  make(chan struct{}, maxExports),
 		reports:  reports{seldom: rate.Sometimes{First: 3, Interval: time.Minute}},
 	}
+	_, _ = rand.Read(c.seal[:]) // never fails
 	c.running, c.stop = context.WithCancel(context.Background())
 	c.templates = c.readTemplates()
 	for _, r := range withWaysBack(c.routes()) {

@@ -191,7 +191,7 @@ func TestWords_All(t *testing.T) {
 		}
 	}
 	for _, a := range ledger.Actions {
-		if does(a) == "" || told[string(a)] == "" {
+		if does(a) == "" || tellings[string(a)] == "" {
 			t.Errorf("no sentence for the action %s", a)
 		}
 	}

@@ -88,7 +88,7 @@ func (c *Console) login(v *visit) error {
 	if old, err := v.r.Cookie(cookieName); err == nil {
 		c.sessions.end(old.Value)
 	}
-	c.setCookie(v.w, c.sessions.open(who, time.Now()))
+	v.setSession(c.sessions.open(who, time.Now()))
 	c.log.Info("console login", "key", who.Name)
 	return v.redirect(next)
 }
@@ -98,7 +98,7 @@ func (c *Console) logout(v *visit) error {
 	if cookie, err := v.r.Cookie(cookieName); err == nil {
 		c.sessions.end(cookie.Value)
 	}
-	c.setCookie(v.w, "")
+	v.setSession("")
 	return v.redirect("/login")
 }
 

@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -154,10 +155,26 @@ func (c *Console) settle(v *visit) error {
 	if _, err := c.ledger.Settle(context.WithoutCancel(v.r.Context()), a); err != nil {
 		return v.refused(a.ID, err, t)
 	}
+	word := v.happened(a)
 	if v.asked["back"] == "waiting" {
-		return v.done("/waiting", string(a.Action))
+		return v.done("/waiting", word)
 	}
-	return v.done("/notifications/"+a.ID.String(), string(a.Action))
+	return v.done("/notifications/"+a.ID.String(), word)
+}
+
+// happened is the word for an act that was no error: the ledger is content, too, with one that somebody else has done before.
+func (v *visit) happened(a ledger.Act) string {
+	rec, err := v.c.ledger.Get(context.WithoutCancel(v.r.Context()), a.ID, v.who.Source)
+	if err != nil {
+		return toldDone
+	}
+	mine := func(s ledger.Settlement) bool {
+		return s.Action == a.Action && s.Actor == a.Actor && s.Person == a.Person && s.Reason == a.Reason
+	}
+	if !slices.ContainsFunc(rec.Settlements, mine) {
+		return toldAlready
+	}
+	return string(a.Action)
 }
 
 // refused shows a row again with what was typed and why nothing was done.

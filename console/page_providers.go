@@ -80,10 +80,16 @@ func (c *Console) pause(v *visit) error {
 
 // resume opens a provider's gate.
 func (c *Console) resume(v *visit) error {
-	if _, err := c.ledger.Resume(context.WithoutCancel(v.r.Context()), v.r.PathValue("name"), v.who.Name); err != nil {
+	name, word := v.r.PathValue("name"), "resume"
+	for _, p := range c.ledger.Providers() {
+		if p.Name == name && p.Gate.State == "open" {
+			word = toldOpen
+		}
+	}
+	if _, err := c.ledger.Resume(context.WithoutCancel(v.r.Context()), name, v.who.Name); err != nil {
 		return err
 	}
-	return v.done("/providers", "resume")
+	return v.done("/providers", word)
 }
 
 // Used reports whether a capability of the service is in use.

@@ -102,14 +102,25 @@ func (c *Console) identify(r *http.Request, touch bool) (Identity, bool) {
 	return c.sessions.find(cookie.Value, time.Now(), touch)
 }
 
-// setCookie gives the browser a session, or takes it away with an empty value.
-func (c *Console) setCookie(w http.ResponseWriter, token string) {
-	cookie := &http.Cookie{
-		Name: cookieName, Value: token, Path: Path, HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: strings.HasPrefix(c.settings.PublicURL, "https://"),
-	}
+// setSession gives the browser a session, or takes it away with an empty token.
+func (v *visit) setSession(token string) {
+	age := 0 // as long as the browser runs
 	if token == "" {
-		cookie.MaxAge = -1
+		age = -1
 	}
-	http.SetCookie(w, cookie)
+	v.setCookie(cookieName, Path, token, age)
+}
+
+// setCookie sets a cookie that no script reads and no other site's page brings along.
+func (v *visit) setCookie(name, path, value string, age int) {
+	http.SetCookie(v.w, &http.Cookie{
+		Name: name, Value: value, Path: path, MaxAge: age, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: v.secure(),
+	})
+}
+
+// secure reports whether the browser speaks https to us, or to a proxy before us that says so. Anybody may say so: it makes his own
+// cookie stricter and nothing else, and no page can make another's browser say it.
+func (v *visit) secure() bool {
+	said, _, _ := strings.Cut(v.r.Header.Get("X-Forwarded-Proto"), ",")
+	return strings.HasPrefix(v.c.settings.PublicURL, "https://") || v.r.TLS != nil || strings.EqualFold(strings.TrimSpace(said), "https")
 }

@@ -6,11 +6,8 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
-
-	"sendonce/ledger"
 )
 
 // visit is one request: who asks, and the ways to answer.
@@ -109,9 +106,7 @@ func (v *visit) page(status int, name string, s view) error {
 	if s.Known {
 		s.Trouble = v.c.trouble()
 	}
-	if s.Told == "" {
-		s.Told = told[v.r.URL.Query().Get("told")]
-	}
+	s.Told = v.told()
 	var b bytes.Buffer
 	if err := v.c.templates[name].ExecuteTemplate(&b, "layout", s); err != nil {
 		return err
@@ -144,32 +139,4 @@ func (v *visit) nav() []place {
 func (v *visit) redirect(path string) error {
 	http.Redirect(v.w, v.r, Path+path, http.StatusSeeOther)
 	return nil
-}
-
-// done leads to a page that tells what was done: a word of told.
-func (v *visit) done(path, word string) error {
-	if told[word] == "" {
-		panic("console: nothing is told for " + word)
-	}
-	u, err := url.Parse(path)
-	if err != nil {
-		return err
-	}
-	q := u.Query()
-	q.Set("told", word)
-	u.RawQuery = q.Encode()
-	return v.redirect(u.String())
-}
-
-// told are the sentences that a page may begin with, by the word in its address. Nothing writes to it.
-var told = map[string]string{
-	string(ledger.CauseConfirm): "Confirmed: it counts as sent.",
-	string(ledger.CauseRelease): "Released: it will be sent.",
-	string(ledger.CauseAbandon): "Abandoned: nothing more will be tried.",
-	string(ledger.CauseHold):    "Held: it waits until somebody lets it go.",
-	string(ledger.CauseUnhold):  "Let go: it will be sent.",
-	string(ledger.CauseCancel):  "Cancelled: it will not be sent.",
-	"pause":                     "Paused: nothing more goes to this provider until somebody resumes it.",
-	"resume":                    "Resumed: messages pass.",
-	string(ledger.CauseResend):  "Sent again, as a notification of its own: this one.",
 }

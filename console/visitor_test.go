@@ -11,11 +11,12 @@ import (
 	"testing"
 )
 
-// visitor is a browser with at most one cookie.
+// visitor is a browser.
 type visitor struct {
 	rig    *rig
-	remote string // its address: one for each visitor
-	cookie *http.Cookie
+	remote string       // its address: one for each visitor
+	cookie *http.Cookie // of the session
+	told   *http.Cookie // of what was done just now
 }
 
 // as logs in with the key of an identity; "" logs in nobody.
@@ -49,10 +50,20 @@ func (v *visitor) do(method, path, body string, header ...string) *httptest.Resp
 	if v.cookie != nil {
 		req.AddCookie(v.cookie)
 	}
+	if v.told != nil && strings.HasPrefix(req.URL.Path, v.told.Path) {
+		req.AddCookie(v.told)
+	}
 	w := httptest.NewRecorder()
 	v.rig.console.ServeHTTP(w, req)
 	for _, c := range w.Result().Cookies() {
-		v.cookie = c
+		switch {
+		case c.Name == cookieName:
+			v.cookie = c
+		case c.MaxAge < 0:
+			v.told = nil
+		default:
+			v.told = c
+		}
 	}
 	return w
 }
