@@ -57,8 +57,8 @@ type Console struct {
 	files     map[string]file
 	sessions  sessions
 	guesses   guesses
-	seal      [32]byte        // proves that a cookie which tells of an act is ours
-	streams   chan struct{}   // one for each that is open
+	seal      [32]byte // proves that a cookie which tells of an act is ours
+	streams   streams
 	exports   chan struct{}   // one for each that is written
 	running   context.Context // ends when the service begins to stop
 	stop      context.CancelFunc
@@ -75,7 +75,7 @@ func New(l Ledger, s Settings, log *slog.Logger) *Console {
 		files:    readFiles(),
 		sessions: sessions{all: map[[32]byte]session{}},
 		guesses:  guesses{all: map[string]*limiter{}},
-		streams:  make(chan struct{}, maxStreams),
+		streams:  streams{open: map[string]int{}},
 		exports:  make(chan struct{}, maxExports),
 		reports:  reports{seldom: rate.Sometimes{First: 3, Interval: time.Minute}},
 	}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -164,54 +165,28 @@ func TestSession_Bounded(t *testing.T) {
 	}
 }
 
-// A key is not to be found by trying; another address is not locked out by it.
-func TestLogin_Guessing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := guesses{all: map[string]*limiter{}}
-		for i := range guessBurst {
-			if !g.allow("192.0.2.1:1234") {
-				t.Fatalf("try %d refused", i)
-			}
-		}
-		if g.allow("192.0.2.1:9999") || !g.allow("192.0.2.2:1234") {
-			t.Error("the eleventh try of an address, or the first of another")
-		}
-		time.Sleep(guessEvery)
-		if !g.allow("192.0.2.1:1234") || g.allow("192.0.2.1:1234") {
-			t.Error("not one more try after six seconds")
-		}
-		for i := range 2 * guessBurst {
-			if got := g.allow("[2001:db8::" + string("0123456789abcdef"[i%16]) + "]:1"); got != (i < guessBurst) {
-				t.Errorf("try %d of one network: %v", i, got)
-			}
-		}
-	})
-	r := newRig(t)
-	v := r.as("")
-	for range guessBurst {
-		if w := v.post("/login", url.Values{"key": {"key-nobody"}}); w.Code != 403 {
-			t.Fatalf("a wrong key: %d", w.Code)
-		}
-	}
-	if w := v.post("/login", url.Values{"key": {"key-reader"}}); w.Code != 429 || w.Header().Get("Retry-After") == "" {
-		t.Errorf("after ten wrong keys: %d", w.Code)
-	}
-}
-
-// The login leads on to pages of this console only.
-func TestLogin_Next(t *testing.T) {
-	for next, want := range map[string]string{
-		"": "/", "/notifications?state=sent": "/notifications?state=sent", "https://evil.example.test/": "/", "//evil.example.test": "/",
-		"/\\evil.example.test": "/", "javascript:alert(1)": "/", "/../v1": "/", "/login": "/", "/a\r\nb": "/", "///x": "/", "/%2e%2e/v1": "/",
+// A cookie is for https only wherever the browser speaks it.
+func TestSession_Secure(t *testing.T) {
+	r, public := newRig(t), newRig(t, func(s *Settings) { s.PublicURL = "https://notify.example.test" })
+	for _, c := range []struct {
+		rig    *rig
+		header []string
+		secure bool
+	}{
+		{r, nil, false}, {public, nil, true}, {r, []string{"X-Forwarded-Proto: https"}, true}, {r, []string{"X-Forwarded-Proto: HTTPS, http"}, true},
+		{r, []string{"X-Forwarded-Proto: http"}, false}, {r, []string{"X-Forwarded-Proto: http, https"}, false},
 	} {
-		if got := ownPath(next); got != want {
-			t.Errorf("%q leads to %q, want %q", next, got, want)
+		v := c.rig.as("")
+		if w := v.post("/login", url.Values{"key": {"key-operator"}}, c.header...); w.Code != 303 || v.cookie.Secure != c.secure {
+			t.Errorf("%v: %d, secure %v", c.header, w.Code, v.cookie.Secure)
+		}
+		if v.post("/providers/taken/resume", nil, c.header...); v.told.Secure != c.secure {
+			t.Errorf("%v: what is told is secure: %v", c.header, v.told.Secure)
 		}
 	}
-	r := newRig(t)
-	w := r.as("").post("/login", url.Values{"key": {"key-reader"}, "next": {"/notifications?state=sent"}})
-	if got := w.Header().Get("Location"); got != "/console/notifications?state=sent" {
-		t.Errorf("leads to %q", got)
+	direct := &visit{c: r.console, r: httptest.NewRequest(http.MethodGet, "https://localhost/console/", nil)}
+	if !direct.secure() {
+		t.Error("over TLS of its own it is not")
 	}
 }
 
@@ -225,16 +200,4 @@ func TestOpen_SaysSo(t *testing.T) {
 	has(t, w, "No keys are configured")
 	hasNot(t, w, "Log out")
 	hasNot(t, newRig(t).as("reader").get("/notifications"), "No keys are configured")
-}
-
-// A link from another site brings no strict cookie along: one step from here does.
-func TestLogin_FromAnotherSite(t *testing.T) {
-	r := newRig(t)
-	w := r.as("").get("/notifications", "Sec-Fetch-Site: cross-site")
-	if w.Code != 200 || w.Header().Get("Refresh") != "0" {
-		t.Errorf("%d, Refresh %q", w.Code, w.Header().Get("Refresh"))
-	}
-	if w := r.as("").get("/notifications", "Sec-Fetch-Site: same-origin"); w.Code != 303 {
-		t.Errorf("the step after it: %d", w.Code)
-	}
 }

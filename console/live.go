@@ -12,7 +12,6 @@ import (
 )
 
 const (
-	maxStreams  = 64                     // open at a time: each has a connection
 	streamRest  = 250 * time.Millisecond // between a change and the look at it
 	streamBeat  = 15 * time.Second       // between two signs of life, for proxies
 	streamEnds  = 10 * time.Minute       // then the browser asks again by itself
@@ -33,12 +32,11 @@ func (c *Console) markOf(parts ...any) string {
 // looks when the ledger tells of a change that concerns the page, or is in other trouble than before, and ends with the session, the
 // service, or after streamEnds. Where not even the first look succeeds there is no stream but a refusal: the page says so then.
 func (v *visit) stream(concerns func(ledger.Changes) bool, mark func(context.Context) (string, error)) error {
-	select {
-	case v.c.streams <- struct{}{}:
-		defer func() { <-v.c.streams }()
-	default:
+	leave, ok := v.c.streams.enter(v.login())
+	if !ok {
 		return errBusy
 	}
+	defer leave()
 	ctx, cancel := context.WithTimeout(v.r.Context(), streamEnds)
 	defer cancel()
 	defer context.AfterFunc(v.c.running, cancel)()

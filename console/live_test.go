@@ -47,3 +47,52 @@ func (v *visitor) listen(t *testing.T, path string) <-chan string {
 	}()
 	return events
 }
+
+// So many streams are open at a time, and neither a login nor a key has them all.
+func TestStreams_NobodyHasAll(t *testing.T) {
+	s := streams{open: map[string]int{}}
+	var leave []func()
+	enter := func(login, key string) (n int) {
+		for ; n <= maxStreams; n++ {
+			l, ok := s.enter(login, key)
+			if !ok {
+				break
+			}
+			leave = append(leave, l)
+		}
+		return n
+	}
+	for _, c := range []struct {
+		login, key string
+		want       int
+	}{
+		{"a", "shared", loginStreams}, {"b", "shared", loginStreams}, {"c", "shared", keyStreams - 2*loginStreams}, {"d", "shared", 0},
+		{"e", "other", loginStreams}, {"f", "other", loginStreams}, {"g", "third", maxStreams - keyStreams - 2*loginStreams},
+	} {
+		if got := enter(c.login, c.key); got != c.want {
+			t.Errorf("login %s of %s has %d streams, want %d", c.login, c.key, got, c.want)
+		}
+	}
+	for _, l := range leave {
+		l()
+	}
+	if s.all != 0 || len(s.open) != 0 {
+		t.Errorf("after all have left: %d, %v", s.all, s.open)
+	}
+	if got := enter("", ""); got != maxStreams {
+		t.Errorf("without keys %d streams are open, want %d", got, maxStreams)
+	}
+}
+
+// A login's own streams are refused beyond its share, and come back when one ends.
+func TestLive_ShareOfALogin(t *testing.T) {
+	r := newRig(t)
+	v := r.as("operator")
+	for range loginStreams {
+		v.listen(t, "/live/providers?mark=x")
+	}
+	if w := v.get("/live/providers?mark=x"); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("one stream too many: %d", w.Code)
+	}
+	r.as("operator").listen(t, "/live/providers?mark=x")
+}

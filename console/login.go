@@ -27,29 +27,45 @@ type guesses struct {
 	all map[string]*limiter
 }
 
-// allow takes one try.
-func (g *guesses) allow(remote string) bool {
-	name := remote
-	if a, err := netip.ParseAddrPort(remote); err == nil {
-		bits := 32
-		if a.Addr().Unmap().Is6() {
-			bits = 64 // whoever has one address of such a network has them all
-		}
-		if p, err := a.Addr().Unmap().Prefix(bits); err == nil {
-			name = p.String()
-		}
-	} else if host, _, err := net.SplitHostPort(remote); err == nil {
-		name = host
-	}
+// try checks a key, unless too many wrong ones have come from an address. Only a wrong one counts: behind one address of a proxy
+// many people may log in. The checks stand in a line, so that none begins before the ones before it are counted.
+func (g *guesses) try(remote string, right func() bool) (ok, allowed bool) {
+	name := networkOf(remote)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.all[name] == nil {
+	one := g.all[name]
+	if one != nil && one.Tokens() < 1 {
+		return false, false
+	}
+	if right() {
+		return true, true
+	}
+	if one == nil {
 		if len(g.all) >= maxGuesses {
 			clear(g.all)
 		}
-		g.all[name] = rate.NewLimiter(rate.Every(guessEvery), guessBurst)
+		one = rate.NewLimiter(rate.Every(guessEvery), guessBurst)
+		g.all[name] = one
 	}
-	return g.all[name].Allow()
+	one.Allow()
+	return false, true
+}
+
+// networkOf is the address that a request comes from, or its network where one has them all.
+func networkOf(remote string) string {
+	if a, err := netip.ParseAddrPort(remote); err == nil {
+		bits := 32
+		if a.Addr().Unmap().Is6() {
+			bits = 64
+		}
+		if p, err := a.Addr().Unmap().Prefix(bits); err == nil {
+			return p.String()
+		}
+	}
+	if host, _, err := net.SplitHostPort(remote); err == nil {
+		return host
+	}
+	return remote
 }
 
 // loginData is what the login page shows.
@@ -73,14 +89,17 @@ func (c *Console) login(v *visit) error {
 	if c.settings.Login == nil {
 		return v.redirect(next)
 	}
-	if !c.guesses.allow(v.r.RemoteAddr) {
-		v.w.Header().Set("Retry-After", "6")
-		return v.render(http.StatusTooManyRequests, "login", "Log in", loginData{next, "Too many tries from your address. Wait a few seconds."})
-	}
 	key := strings.TrimSpace(v.asked["key"])
-	who, ok := Identity{}, false
-	if key != "" && len(key) <= maxKey {
-		who, ok = c.settings.Login(key)
+	var who Identity
+	ok, allowed := c.guesses.try(v.r.RemoteAddr, func() (ok bool) {
+		if key != "" && len(key) <= maxKey {
+			who, ok = c.settings.Login(key)
+		}
+		return ok
+	})
+	if !allowed {
+		v.w.Header().Set("Retry-After", "6")
+		return v.render(http.StatusTooManyRequests, "login", "Log in", loginData{next, "Too many wrong keys from your address. Wait a few seconds."})
 	}
 	if !ok {
 		return v.render(http.StatusForbidden, "login", "Log in", loginData{next, "No key of this service is that one."})

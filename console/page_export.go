@@ -2,11 +2,10 @@ package console
 
 import (
 	"bytes"
-	"encoding/json"
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,90 +15,18 @@ import (
 
 const (
 	maxExports  = 2                // at a time
-	exportWrite = 30 * time.Second // for one page of rows; a reader that takes longer is gone
+	exportPiece = 64 << 10         // bytes that are handed over at once
+	exportWrite = 10 * time.Second // for one piece; a reader that takes longer is gone
 )
 
-// column is one field of an export, named as in the API. Its value is a string, an int64, a bool, or nil where there is nothing.
-type column struct {
-	name  string
-	value func(n *ledger.Notification) any
-}
+// Why an export is cut.
+var (
+	errSlow     = errors.New("the reader is too slow, or gone")
+	errLoggedIn = errors.New("the session has ended")
+)
 
-// columns are the fields of an export, in the API's order. Nothing writes to it.
-var columns = []column{
-	{"id", func(n *ledger.Notification) any { return n.ID.String() }},
-	{"dedupe_key", func(n *ledger.Notification) any { return n.DedupeKey }},
-	{"state", func(n *ledger.Notification) any { return string(n.State) }},
-	{"final", func(n *ledger.Notification) any { return n.State.Final() }},
-	{"maybe_sent", func(n *ledger.Notification) any { return n.MaybeSent }},
-	{"reason", func(n *ledger.Notification) any { return orNone(string(n.Reason)) }},
-	{"next_action", func(n *ledger.Notification) any { return orNone(string(n.Shown())) }},
-	{"delivery", func(n *ledger.Notification) any { return orNone(string(n.Delivery)) }},
-	{"event_id", func(n *ledger.Notification) any { return orNone(n.EventID) }},
-	{"event_type", func(n *ledger.Notification) any { return orNone(n.EventType) }},
-	{"source", func(n *ledger.Notification) any { return n.Source }},
-	{"user_id", func(n *ledger.Notification) any { return orNone(n.UserID) }},
-	{"occurred_at", func(n *ledger.Notification) any { return timeText(n.OccurredAt) }},
-	{"channel", func(n *ledger.Notification) any { return string(n.Channel) }},
-	{recipientColumn, func(n *ledger.Notification) any { return orNone(n.RecipientKey) }},
-	{"provider", func(n *ledger.Notification) any { return orNone(n.Provider) }},
-	{"lane", func(n *ledger.Notification) any {
-		if n.Erased() {
-			return nil
-		}
-		return n.Lane.String()
-	}},
-	{"message_id", func(n *ledger.Notification) any { return orNone(n.MessageID) }},
-	{"attempt_count", func(n *ledger.Notification) any { return int64(n.AttemptCount) }},
-	{"version", func(n *ledger.Notification) any { return n.Version }},
-	{"resend_of", func(n *ledger.Notification) any { return idText(n.ResendOf) }},
-	{"duplicate_count", func(n *ledger.Notification) any { return n.Duplicates }},
-	{"last_duplicate_at", func(n *ledger.Notification) any { return timeText(n.DuplicateAt) }},
-	{"suspected_duplicate_of", func(n *ledger.Notification) any { return idText(n.SuspectedOf) }},
-	{"claimed_at", func(n *ledger.Notification) any { return timeText(n.ClaimedAt) }},
-	{"due_at", func(n *ledger.Notification) any { return timeText(n.DueAt) }},
-	{"expires_at", func(n *ledger.Notification) any { return timeText(n.ExpiresAt) }},
-	{"confirmed_at", func(n *ledger.Notification) any { return timeText(n.ConfirmedAt) }},
-	{"updated_at", func(n *ledger.Notification) any { return timeText(n.UpdatedAt) }},
-}
-
-const recipientColumn = "recipient"
-
-func orNone(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-func timeText(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return machine(t)
-}
-
-func idText(id uuid.UUID) any {
-	if id == uuid.Nil {
-		return nil
-	}
-	return id.String()
-}
-
-// cells are a row's values; the recipient is masked for keys that may not see it.
-func cells(n *ledger.Notification, plain bool) []any {
-	out := make([]any, len(columns))
-	for i, c := range columns {
-		out[i] = c.value(n)
-		if c.name == recipientColumn && !plain {
-			out[i] = orNone(mask(n))
-		}
-	}
-	return out
-}
-
-// export streams the rows of a filter, a page at a time. Whatever ends it early cuts the connection, so that nobody takes a part
-// for the whole.
+// export streams the rows of a filter, a page at a time. It ends with the session and with the service, and whatever ends it early
+// cuts the connection, so that nobody takes a part for the whole.
 func (c *Console) export(v *visit) error {
 	write, kind := csvRow, "text/csv; charset=utf-8; header=present"
 	switch v.asked["format"] {
@@ -126,88 +53,67 @@ func (c *Console) export(v *visit) error {
 	default:
 		return errBusy
 	}
-	f.Limit = ledger.MaxList
 	name := fmt.Sprintf("sendonce-%s.%s", time.Now().UTC().Format("20060102T150405Z"), v.asked["format"])
 	v.w.Header().Set("Content-Type", kind)
 	v.w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	f.Limit = ledger.MaxList
 	var b bytes.Buffer
 	if v.asked["format"] == "csv" {
-		names := make([]any, len(columns))
-		for i, col := range columns {
-			names[i] = col.name
-		}
-		csvRow(&b, names)
+		csvRow(&b, columnNames())
 	}
-	rows := 0
-	for more := !search.Missed; more; {
-		page, err := c.ledger.List(v.r.Context(), f)
-		if err != nil {
-			c.log.Warn("console export cut", "key", v.who.Name, "rows", rows, "error", err)
-			panic(http.ErrAbortHandler)
-		}
-		for i := range page.Rows {
-			write(&b, cells(&page.Rows[i], v.who.Operate))
-		}
-		rows += len(page.Rows)
-		f.Cursor, more = page.Next, page.Next != 0
-		if !v.flush(&b) {
-			return nil
-		}
+	rows, err := 0, error(nil)
+	if !search.Missed {
+		rows, err = v.exportRows(f, &b, write)
+	} else {
+		err = v.hand(v.r.Context(), &b)
 	}
-	v.flush(&b)
+	if err != nil {
+		c.log.Warn("console export cut", "key", v.who.Name, "rows", rows, "error", err)
+		panic(http.ErrAbortHandler)
+	}
 	c.log.Info("console export", "key", v.who.Name, "format", v.asked["format"], "rows", rows, "recipients", v.who.Operate)
 	return nil
 }
 
-// flush sends what is there; false: the reader is gone.
-func (v *visit) flush(b *bytes.Buffer) bool {
+// exportRows writes all rows of a filter behind what stands in b.
+func (v *visit) exportRows(f ledger.Filter, b *bytes.Buffer, write func(*bytes.Buffer, []any)) (rows int, err error) {
+	ctx, cancel := context.WithCancel(v.r.Context())
+	defer cancel()
+	defer context.AfterFunc(v.c.running, cancel)()
 	out := http.NewResponseController(v.w)
-	_ = out.SetWriteDeadline(time.Now().Add(exportWrite))
-	_, err := b.WriteTo(v.w)
-	return err == nil && out.Flush() == nil
-}
-
-// csvRow writes a line of CSV. Each cell is quoted, and one that a table program would take for a formula begins with an apostrophe.
-func csvRow(b *bytes.Buffer, values []any) {
-	for i, value := range values {
-		if i > 0 {
-			b.WriteByte(',')
+	_ = out.SetReadDeadline(time.Time{})                                                 // a request is long over when a long export still runs
+	defer context.AfterFunc(ctx, func() { _ = out.SetWriteDeadline(time.Unix(1, 0)) })() // wakes a write that waits for its reader
+	for more := true; more; {
+		if _, in := v.c.identify(v.r, false); !in {
+			return rows, errLoggedIn
 		}
-		text := ""
-		switch value := value.(type) {
-		case string:
-			text = unformula(strings.ToValidUTF8(value, "\ufffd"))
-		case int64:
-			text = strconv.FormatInt(value, 10)
-		case bool:
-			text = strconv.FormatBool(value)
-		}
-		b.WriteByte('"')
-		b.WriteString(strings.ReplaceAll(text, `"`, `""`))
-		b.WriteByte('"')
-	}
-	b.WriteString("\r\n")
-}
-
-// unformula keeps a cell from being computed by whoever opens it.
-func unformula(s string) string {
-	if s == "" || !strings.ContainsAny(s[:1], "=+-@\t\r\n") && !strings.HasPrefix(s, "＝") && !strings.HasPrefix(s, "＋") && !strings.HasPrefix(s, "－") && !strings.HasPrefix(s, "＠") {
-		return s
-	}
-	return "'" + s
-}
-
-// jsonRow writes an object on a line, its members in the order of the columns.
-func jsonRow(b *bytes.Buffer, values []any) {
-	for i, value := range values {
-		b.WriteString([]string{`{"`, `,"`}[min(i, 1)])
-		b.WriteString(columns[i].name)
-		b.WriteString(`":`)
-		text, err := json.Marshal(value)
+		page, err := v.c.ledger.List(ctx, f)
 		if err != nil {
-			panic("console: a cell is no JSON: " + err.Error()) // text, number, flag or null
+			return rows, err
 		}
-		b.Write(text)
+		for i := range page.Rows {
+			write(b, cells(&page.Rows[i], v.who.Operate))
+		}
+		rows += len(page.Rows)
+		f.Cursor, more = page.Next, page.Next != 0
+		if err := v.hand(ctx, b); err != nil {
+			return rows, err
+		}
 	}
-	b.WriteString("}\n")
+	return rows, nil
+}
+
+// hand gives the reader what is there, each piece in its time.
+func (v *visit) hand(ctx context.Context, b *bytes.Buffer) error {
+	out := http.NewResponseController(v.w)
+	for more := true; more; more = b.Len() > 0 {
+		_ = out.SetWriteDeadline(time.Now().Add(exportWrite))
+		if err := ctx.Err(); err != nil { // looked at behind the deadline, which its end would have moved
+			return err
+		}
+		if _, err := v.w.Write(b.Next(exportPiece)); err != nil || out.Flush() != nil {
+			return errors.Join(errSlow, ctx.Err())
+		}
+	}
+	return nil
 }

@@ -102,6 +102,15 @@ func (c *Console) identify(r *http.Request, touch bool) (Identity, bool) {
 	return c.sessions.find(cookie.Value, time.Now(), touch)
 }
 
+// login names the session, by its sum, and the key of a visit; both are "" where there are no keys.
+func (v *visit) login() (session, key string) {
+	if cookie, err := v.r.Cookie(cookieName); err == nil && v.c.settings.Login != nil {
+		sum := sha256.Sum256([]byte(cookie.Value))
+		return string(sum[:]), v.who.Name
+	}
+	return "", ""
+}
+
 // setSession gives the browser a session, or takes it away with an empty token.
 func (v *visit) setSession(token string) {
 	age := 0 // as long as the browser runs

@@ -74,10 +74,7 @@ func (v *visit) told() string {
 
 // sealOf binds what is told to the page, the session and this process.
 func (v *visit) sealOf(word, at, path string) string {
-	session := ""
-	if cookie, err := v.r.Cookie(cookieName); err == nil {
-		session = cookie.Value
-	}
+	session, _ := v.login()
 	m := hmac.New(sha256.New, v.c.seal[:])
 	fmt.Fprintf(m, "%s\x00%s\x00%s\x00%s", word, at, path, session)
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
