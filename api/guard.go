@@ -28,6 +28,9 @@ func (a *API) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			a.logRefusal(c, codeCrossSite)
 			return refuse(codeCrossSite)
 		}
+		if a.wantsPages(r) {
+			return c.Redirect(http.StatusFound, "/console/")
+		}
 		rq := &request{Context: c, key: &local}
 		if !a.public[c.Path()] {
 			var err error
@@ -37,6 +40,11 @@ func (a *API) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		return next(rq)
 	}
+}
+
+// wantsPages reports whether a person has typed the service's bare address into a browser. For everybody else it is no route.
+func (a *API) wantsPages(r *http.Request) bool {
+	return a.settings.Console != nil && r.Method == http.MethodGet && r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // crossSite reports whether a browser sent the request on behalf of a foreign page. Where no key protects

@@ -72,13 +72,18 @@ func (w *tab) axe(name string) {
 	}
 }
 
-// fits fails when a page is wider than its window.
+// fits fails when a page is wider than its window, or something on it wider than the card that it stands on.
 func (w *tab) fits(name string) {
 	w.t.Helper()
 	over := ask[[]string](w, `document.documentElement.scrollWidth <= innerWidth ? [] :
 		[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map(e => e.outerHTML.slice(0, 150))`)
 	if len(over) > 0 {
 		w.t.Errorf("%s is wider than its window: %q", name, over)
+	}
+	over = ask[[]string](w, `[...document.querySelectorAll(".card")].flatMap(c => [...c.querySelectorAll("*")].filter(e =>
+		!e.closest(".scroll, .hidden, .screen, pre, .plot, thead") && e.getBoundingClientRect().right > c.getBoundingClientRect().right + 1)).slice(0, 3).map(e => e.outerHTML.slice(0, 150))`)
+	if len(over) > 0 {
+		w.t.Errorf("%s: something runs out of its card: %q", name, over)
 	}
 }
 

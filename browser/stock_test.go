@@ -36,6 +36,6 @@ func (s *service) stock() map[string]row {
 	other(fields{"event_id": "evt_2310", "event_type": "order.receipt", "channel": "email", "recipient": "ada@example.com", "message": fields{"subject": "Your receipt for order A-2310",
 		"text": "One lamp, 49.00 USD.", "html": "<h1>Thank you, Ada</h1><p>One lamp, <strong>49.00 USD</strong>. It leaves today.</p>"}})
 	other(fields{"event_id": "evt_2311", "event_type": "order.delivered", "channel": "push", "recipient": "device-token-0123456789abcdef", "message": fields{"title": "It is here", "body": "Order A-2271 stands at your door."}})
-	other(fields{"event_id": "evt_2312", "event_type": "stock.low", "channel": "webhook", "recipient": "https://crm.example.com/hook", "message": fields{"data": fields{"sku": "lamp-7", "left": 3}}})
+	other(fields{"event_id": "evt_2312", "event_type": "stock.low", "channel": "webhook", "recipient": "https://events.crm.customers.europe-west1.example.com/hook", "message": fields{"data": fields{"sku": "lamp-7", "left": 3}}})
 	return rows
 }

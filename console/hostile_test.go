@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -25,12 +26,25 @@ const elements = " html head meta title link script body a header div svg rect p
 func checkPage(t *testing.T, name, page string) {
 	t.Helper()
 	tokens := html.NewTokenizer(strings.NewReader(page))
+	var open []string // elements around the token
+	link := ""        // the text of the link around it
 	for {
 		kind := tokens.Next()
 		if kind == html.ErrorToken {
 			return
 		}
+		if kind == html.EndTagToken {
+			tag, _ := tokens.TagName()
+			if i := lastIndex(open, string(tag)); i >= 0 {
+				open = open[:i]
+			}
+			if string(tag) == "a" && strings.Trim(link, " \n–") == "" {
+				t.Errorf("%s: a link has no name", name)
+			}
+			continue
+		}
 		if kind == html.TextToken {
+			link += string(tokens.Raw())
 			for _, r := range string(tokens.Text()) {
 				if steers(r) {
 					t.Errorf("%s: a text with %U", name, r)
@@ -41,6 +55,15 @@ func checkPage(t *testing.T, name, page string) {
 			continue
 		}
 		token := tokens.Token()
+		if token.Data == "a" {
+			link = ""
+		}
+		if token.Data == "details" && slices.ContainsFunc(open, sentence) {
+			t.Errorf("%s: a part is folded away inside of %v", name, open)
+		}
+		if kind == html.StartTagToken && !strings.Contains(" meta link input br path rect ", " "+token.Data+" ") {
+			open = append(open, token.Data)
+		}
 		if !strings.Contains(elements, " "+token.Data+" ") {
 			t.Errorf("%s: an element %s", name, token.Data)
 		}
@@ -54,6 +77,20 @@ func checkPage(t *testing.T, name, page string) {
 			}
 		}
 	}
+}
+
+// sentence reports whether an element holds text only: nothing in it can be folded away.
+func sentence(element string) bool {
+	return strings.Contains(" a p h1 h2 h3 strong span button label summary code ", " "+element+" ")
+}
+
+func lastIndex(list []string, s string) int {
+	for i, one := range slices.Backward(list) {
+		if one == s {
+			return i
+		}
+	}
+	return -1
 }
 
 func escape(s string) string { return url.QueryEscape(s) }
@@ -101,7 +138,7 @@ func TestHostile_EveryFieldEveryPage(t *testing.T) {
 		v.post("/providers/taken/pause", form("reason", cut(500))) // what the ledger refuses as a reason is not there
 		pages := map[string]string{
 			"row": "/notifications/" + n.ID.String(), "list": "/notifications", "search": "/notifications?q=" + escape(text), "filter": "/notifications?event_type=" + escape(text) + "&from=" + escape(text) + "&state=" + escape(text),
-			"waiting": "/waiting", "mailbox": "/mailbox", "mailbox filter": "/mailbox?channel=" + escape(text) + "&skip=" + escape(text), "providers": "/providers", "overview": "/", "waiting filter": "/waiting?provider=" + escape(text) + "&state=" + escape(text) + "&reason=" + escape(text), "login": "/login?next=" + escape(text), "none": "/" + escape(text),
+			"waiting": "/waiting", "mailbox": "/mailbox", "mailbox filter": "/mailbox?channel=" + escape(text) + "&skip=" + escape(text), "providers": "/providers", "overview": "/", "waiting filter": "/waiting?provider=" + escape(text) + "&state=" + escape(text), "unknown name": "/waiting?" + escape(text) + "=1", "login": "/login?next=" + escape(text), "none": "/" + escape(text),
 		}
 		for name, path := range pages {
 			w := v.get(path)

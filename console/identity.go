@@ -27,6 +27,9 @@ func (i Identity) May(action ledger.Cause) bool {
 // Surely is ledger.Act's: release only what is surely not sent.
 func (i Identity) Surely() bool { return !i.Operate }
 
+// begins reports whether this identity finds its first page here: what the overview counts belongs to all sources.
+func (i Identity) begins(n needs) bool { return n&elsewhere == 0 || i.Source == nil }
+
 // meets reports whether a route is for this identity.
 func (i Identity) meets(n needs) bool {
 	return !(n&operator != 0 && !i.Operate || n&wholeLedger != 0 && i.Source != nil)

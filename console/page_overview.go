@@ -40,9 +40,6 @@ type plot struct {
 
 // overview shows how things stand.
 func (c *Console) overview(v *visit) error {
-	if v.who.Source != nil { // what it counts belongs to all sources
-		return v.redirect("/notifications")
-	}
 	stats, err := c.ledger.Stats(v.r.Context())
 	if err != nil {
 		return err

@@ -1,12 +1,16 @@
 package console
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"sendonce/ledger"
 )
@@ -37,6 +41,31 @@ func TestWaiting_OldestFirst(t *testing.T) {
 	hasNot(t, v.get("/waiting"), "evt_00")
 	hasNot(t, r.as("reader").get("/waiting"), `name="action"`, "Decide about all")
 }
+
+// A row without an event id, as older ledgers bring along, is called by its own.
+func TestWaiting_RowWithoutEvent(t *testing.T) {
+	c := New(nameless{}, Settings{}, slog.New(slog.DiscardHandler))
+	w := (&visitor{rig: &rig{t: t, console: c}, remote: "127.0.0.1:1"}).get("/waiting")
+	checkPage(t, "waiting", w.Body.String())
+	has(t, w, "<code>"+nameless{}.row().ID.String()+"</code></a>")
+}
+
+// nameless is a ledger of one row, which has no event id.
+type nameless struct{ Ledger }
+
+func (nameless) row() ledger.Notification {
+	return ledger.Notification{ID: uuid.MustParse("01a22e1f-2f9c-79c6-9528-a6ad527e2c35"), State: ledger.StateHeld, Channel: ledger.SMS, RecipientKey: "+14155550142", ClaimedAt: time.Now()}
+}
+
+func (n nameless) List(context.Context, ledger.Filter) (ledger.Page, error) {
+	return ledger.Page{Rows: []ledger.Notification{n.row()}}, nil
+}
+
+func (n nameless) Get(context.Context, uuid.UUID, *string) (ledger.Record, error) {
+	return ledger.Record{Notification: n.row()}, nil
+}
+
+func (nameless) Providers() []ledger.ProviderStatus { return nil }
 
 // hidden is what the page between counting and deciding would post.
 func hidden(body string) url.Values {
@@ -115,7 +144,7 @@ func TestBulk_Refused(t *testing.T) {
 		}
 	}
 	w := r.as("operator").post("/waiting/settle", ok)
-	has(t, w, "1 of 1 rows changed")
+	has(t, w, "1 of 1 row changed")
 	if got := r.row(n); got.Settlements[0].Action != ledger.CauseRelease {
 		t.Errorf("the row is %s", got.State)
 	}

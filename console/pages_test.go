@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,12 +93,35 @@ func TestPages_RolesAreHeld(t *testing.T) {
 	}
 }
 
+// The navigation leads nobody to where he is refused.
+func TestPages_NavigationLeadsIn(t *testing.T) {
+	r := newRig(t)
+	for name, want := range map[string][]string{
+		"reader": {"/", "/notifications", "/waiting", "/providers"}, "sender": {"/", "/notifications", "/waiting", "/providers"},
+		"operator": {"/", "/notifications", "/waiting", "/providers", "/mailbox"}, "shop": {"/notifications", "/waiting"},
+	} {
+		v := r.as(name)
+		_, page, _ := strings.Cut(v.get("/notifications").Body.String(), `<nav class="places"`)
+		page, _, _ = strings.Cut(page, "</nav>")
+		var got []string
+		for _, to := range addresses(page, "href=") {
+			got = append(got, strings.TrimPrefix(to, Path))
+			if w := v.get(got[len(got)-1]); w.Code != http.StatusOK {
+				t.Errorf("%s is led to %s: %d", name, to, w.Code)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s is led to %v, want %v", name, got, want)
+		}
+	}
+}
+
 func TestProviders_PauseAndResume(t *testing.T) {
 	r := newRig(t, func(s *Settings) {
-		s.Codes = map[string]Codes{"log": {Source: "its own page", Codes: []Code{{Code: "refused", Outcome: "rejected", Does: "rejected", Means: "told to refuse"}}}}
+		s.Codes = map[string]Codes{"log": {Source: "its own page", Codes: []Code{{Code: "refused", Outcome: "rejected", Does: "rejected", Means: "told to `refuse` it"}}}}
 	})
 	v := r.as("operator")
-	has(t, v.get("/providers"), "told to refuse", "its own page", "Messages pass.")
+	has(t, v.get("/providers"), "told to <code>refuse</code> it", "its own page", "Messages pass.")
 	for name, reason := range map[string]string{"none": "", "blank": "  ", "too long": strings.Repeat("x", 501), "control": "a\x07b"} {
 		w := v.post("/providers/taken/pause", url.Values{"reason": {reason}})
 		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "Pause taken, because") {

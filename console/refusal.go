@@ -13,12 +13,13 @@ import (
 
 // What the console itself refuses.
 var (
-	errLogin    = errors.New("not logged in")
-	errRole     = errors.New("the key has not the role")
-	errNoPage   = errors.New("no such page")
-	errForm     = errors.New("no form")
-	errTooLarge = errors.New("too large")
-	errBusy     = errors.New("too many streams or exports")
+	errLogin     = errors.New("not logged in")
+	errElsewhere = errors.New("it begins elsewhere")
+	errRole      = errors.New("the key has not the role")
+	errNoPage    = errors.New("no such page")
+	errForm      = errors.New("no form")
+	errTooLarge  = errors.New("too large")
+	errBusy      = errors.New("too many streams or exports")
 )
 
 // refusal is a page that says why there is no other.
@@ -90,6 +91,10 @@ func refusalOf(err error) (r refusal, known bool) {
 func (v *visit) refuse(err error) {
 	if errors.Is(err, errLogin) {
 		v.askLogin()
+		return
+	}
+	if errors.Is(err, errElsewhere) {
+		_ = v.redirect("/notifications")
 		return
 	}
 	r, known := refusalOf(err)

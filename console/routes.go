@@ -14,6 +14,7 @@ const (
 	anybody     needs = 1 << iota // no login
 	anyKey                        // whoever is logged in
 	operator                      // the role operate
+	elsewhere                     // as wholeLedger, but such keys are led to the notifications: it is where everybody begins
 	wholeLedger                   // not for keys that are bound to a source: what it shows or changes belongs to all
 )
 
@@ -40,7 +41,7 @@ func (c *Console) routes() []route {
 		{post, "/login", anybody, "", c.login, []string{"key", "next"}},
 		{post, "/logout", anyKey, "", c.logout, nil},
 
-		{get, "/{$}", anyKey, "Overview", c.overview, nil},
+		{get, "/{$}", anyKey | elsewhere, "Overview", c.overview, nil},
 		{get, "/history", anyKey | wholeLedger, "", c.history, nil},
 		{get, "/live/overview", anyKey | wholeLedger, "", c.liveOverview, []string{"mark"}},
 		{get, "/notifications", anyKey, "Notifications", c.notifications, takes(listConditions, places)},

@@ -57,3 +57,41 @@ func fold(s string) folded {
 	}
 	return folded{Start: visible(s)}
 }
+
+// brief is the begin of a text.
+func brief(s string) string {
+	f := fold(s)
+	if f.Rest != "" {
+		return f.Start + "…"
+	}
+	return f.Start
+}
+
+// part is a part of a sentence of ours.
+type part struct {
+	Text string
+	Code bool
+}
+
+// marked divides a sentence at the backticks that stand around code in it. One that has no other is a character like any.
+func marked(s string) []part {
+	words := strings.Split(s, "`")
+	if len(words)%2 == 0 {
+		return []part{{Text: s}}
+	}
+	var out []part
+	for i, w := range words {
+		if w != "" {
+			out = append(out, part{w, i%2 == 1})
+		}
+	}
+	return out
+}
+
+// many is a number of things: "1 row", "2 rows".
+func many(n any, thing string) string {
+	if text := fmt.Sprint(n); text != "1" {
+		thing += "s"
+	}
+	return count(n) + " " + thing
+}

@@ -65,6 +65,9 @@ func (v *visit) admit(r route) error {
 		if v.who = who; !who.meets(r.needs) {
 			return errRole
 		}
+		if !who.begins(r.needs) {
+			return errElsewhere
+		}
 	}
 	if v.r.Method != http.MethodPost {
 		return v.read(r, v.r.URL.RawQuery)
@@ -125,7 +128,7 @@ func (v *visit) nav() []place {
 	}
 	var out []place
 	for _, r := range v.c.routes() {
-		if r.nav == "" || !v.who.meets(r.needs) {
+		if r.nav == "" || !v.who.meets(r.needs) || !v.who.begins(r.needs) {
 			continue
 		}
 		path := Path + strings.TrimSuffix(r.path, "{$}")
