@@ -37,6 +37,7 @@ func TestScreenshots(t *testing.T) {
 			w.looking(l)
 			w.visit(p.path)
 			w.wait(`document.readyState === "complete" && (!document.querySelector(".plot") || document.querySelector(".plot canvas"))`)
+			w.steps(chromedp.Evaluate[chromedp.Void](`Promise.all([...document.querySelectorAll("iframe")].map(f => new Promise(r => { f.onload = r; f.loading = "eager"; f.src = f.src; })))`, chromedp.EvalAwaitPromise))
 			w.steps(chromedp.Evaluate[chromedp.Void](`Promise.all(document.getAnimations().map(a => a.finished))`, chromedp.EvalAwaitPromise))
 			height := min(ask[float64](w, `document.documentElement.scrollHeight`), 1100)
 			if l == narrow {

@@ -34,7 +34,7 @@ func (c *Console) readTemplates() templates {
 		"phase":    phase,
 		"does":     does,
 		"title":    title,
-		"took":     func(a *ledger.Attempt) string { return a.EndedAt.Sub(a.StartedAt).Round(time.Millisecond).String() },
+		"took":     func(a *ledger.Attempt) string { return short(a.EndedAt.Sub(a.StartedAt)) },
 		"asText":   func(b []byte) string { return string(b) },
 		"zero":     zero,
 		"mask":     func(n ledger.Notification) string { return mask(&n) },

@@ -20,7 +20,7 @@
     const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 } };
     const value = (name) => (u, sum, s, i) => (i == null ? "–" : drawn.get(el).data[name][i].toLocaleString());
     return {
-      width: el.clientWidth || 300, height: 220, padding: [8, 8, 0, 0], cursor: { points: { show: false } },
+      width: el.clientWidth || 300, height: 220, padding: [8, 24, 0, 0], cursor: { points: { show: false } },
       scales: { x: { range: (u, min, max) => [min, max + (u.data[0][1] - u.data[0][0])] }, y: { range: (u, min, max) => [0, Math.max(4, max * 1.1)] } },
       axes: [axis, { ...axis, values: whole, size: 48 }],
       series: [{ label: "From" }, ...kinds.map(([name, label, c]) => ({
