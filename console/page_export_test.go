@@ -103,6 +103,8 @@ func (e endless) List(ctx context.Context, f ledger.Filter) (ledger.Page, error)
 
 func (endless) Providers() []ledger.ProviderStatus { return nil }
 
+func (endless) Condition() ledger.Condition { return ledger.Condition{} }
+
 // slowExport is what a reader has of an export, in a bubble in which time passes only when nobody does anything.
 type slowExport struct {
 	console *Console

@@ -67,6 +67,8 @@ func (n nameless) Get(context.Context, uuid.UUID, *string) (ledger.Record, error
 
 func (nameless) Providers() []ledger.ProviderStatus { return nil }
 
+func (nameless) Condition() ledger.Condition { return ledger.Condition{} }
+
 // hidden is what the page between counting and deciding would post.
 func hidden(body string) url.Values {
 	f := url.Values{}
