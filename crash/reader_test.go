@@ -71,7 +71,7 @@ func TestShell_ReadsForLong(t *testing.T) {
 		}
 	}
 	t.Logf("%d MB of log under a reader, %d MB behind it; the slowest send took %v", most>>20, p.logged()>>20, slowest.Round(time.Millisecond))
-	if slowest > 2*time.Second {
+	if slowest > 10*time.Second {
 		t.Errorf("a send waited %v", slowest)
 	}
 	s.kill()

@@ -143,6 +143,16 @@ func powerCuts(t *testing.T, seed uint64) (failed int) {
 			afterCut(t, o, data, log, all)
 		}
 	}
+	if err := s.Shutdown(); err != nil && data.failed == 0 {
+		t.Error(err)
+	}
+	if info, err := os.Stat(o.Path + "-wal"); data.failed > 0 && (err != nil || info.Size() == 0) {
+		t.Errorf("%d syncs failed, and the end of the service took the log along: %v", data.failed, err)
+	}
+	again := opened(t, o) // folds from the beginning
+	if busy, err := again.writer.checkpoint(); busy || err != nil {
+		t.Errorf("the next start does not fold it: %v, %v", busy, err)
+	}
 	return data.failed
 }
 
