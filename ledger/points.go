@@ -14,5 +14,8 @@ const (
 	PointErased         Point = "erased"
 )
 
-// PointFolding lies before each page that goes from the log to the database.
-const PointFolding Point = "folding"
+// The points in what the store does by itself.
+const (
+	PointFolding   Point = "folding"   // before each page that goes from the log to the database
+	PointMigrating Point = "migrating" // behind each step, and once more before the commit
+)

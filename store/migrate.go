@@ -6,6 +6,8 @@ import (
 	_ "embed" // the statements of the migrations
 	"errors"
 	"fmt"
+
+	"sendonce/ledger"
 )
 
 // migration leads a ledger from the version before to its own. Its statements run in one transaction with all others that
@@ -59,6 +61,7 @@ func steps(ctx context.Context, tx *sql.Tx, from int, list []migration) error {
 		if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", m.version)); err != nil {
 			return fmt.Errorf("migration to version %d: %w", m.version, err)
 		}
+		ledger.Reach(ledger.PointMigrating)
 	}
 	rows, err := tx.QueryContext(ctx, "PRAGMA foreign_key_check")
 	if err != nil {
@@ -68,5 +71,9 @@ func steps(ctx context.Context, tx *sql.Tx, from int, list []migration) error {
 	if rows.Next() {
 		return errors.New("migration: a row refers to one that is not there any more")
 	}
-	return rows.Err()
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	ledger.Reach(ledger.PointMigrating)
+	return nil
 }
