@@ -46,7 +46,7 @@ func TestBare_ReadAndDecide(t *testing.T) {
 	w.has("main", n.ID)
 	w.fill("#decide input[id^=reason-]", "it never arrived")
 	w.click("#decide button[value=abandon]")
-	w.has("[role=status]", "Abandoned")
+	w.has("[role=status]:not([hidden])", "Abandoned")
 }
 
 // focus is the accessible text of what has the focus, and whether that can be seen.
@@ -102,7 +102,7 @@ func TestKeyboard_FromLoginToDecision(t *testing.T) {
 	w.tabTo("#decide button[value=confirm]")
 	s.unmoved(n)
 	w.press(" ")
-	w.has("[role=status]", "Confirmed")
+	w.has("[role=status]:not([hidden])", "Confirmed")
 	w.visit("/providers")
 	w.tabTo("#why-sms_main")
 	w.press("maintenance")

@@ -46,7 +46,7 @@ func TestSettle_ConfirmNeedsAReason(t *testing.T) {
 	s.unmoved(n)
 	w.fill("#decide input[id^=reason-]", "the provider's page shows it")
 	w.click("#decide button[value=confirm]")
-	w.has("[role=status]", "Confirmed")
+	w.has("[role=status]:not([hidden])", "Confirmed")
 	w.has("h1", "sent")
 	w.has(".timeline", "the provider's page shows it")
 	w.has(".timeline", "by operator")
@@ -102,7 +102,7 @@ func TestBulk_ReleaseAfterACount(t *testing.T) {
 		t.Fatalf("counting sent something: %d requests", sent)
 	}
 	w.click("main form button")
-	w.has("[role=status]", "3 of 3 rows changed")
+	w.has("[role=status]:not([hidden])", "3 of 3 rows changed")
 	until(t, "all three go out again", func() bool { return s.fake.Requests() == 6 })
 	for _, token := range tokens {
 		if got := s.fake.Received(token); got != 2 { // the first was lost on its way back, and a person said so
