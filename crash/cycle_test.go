@@ -97,7 +97,7 @@ func (r *run) crash(point string, rng *rand.Rand) time.Time {
 		env = []string{"CRASH_AT=" + point, "CRASH_AFTER=" + strconv.Itoa(1+rng.IntN(depth))}
 		wait = patience
 	}
-	s := r.place.start(env...)
+	s := r.startToDie(env)
 	var outside atomic.Bool
 	timer := time.AfterFunc(wait, func() {
 		outside.Store(true)
@@ -113,6 +113,20 @@ func (r *run) crash(point string, rng *rand.Rand) time.Time {
 	}
 	r.tally.kills[point]++
 	return at
+}
+
+// startToDie starts a service that dies at a point. One that already comes by it in its start, as it folds or erases what the last one
+// left, is a kill in a start; the next does that work in peace, and then it is tried anew.
+func (r *run) startToDie(env []string) *service {
+	for {
+		s, found := r.place.launch(nil, env...)
+		if s.ready(found) {
+			return s
+		}
+		s.killed()
+		r.tally.startKills++
+		r.place.start().stop(patience)
+	}
 }
 
 // crashInStart kills the service at a random moment of its start, perhaps in the middle of its recovery, perhaps when it

@@ -80,15 +80,24 @@ func (p *place) start(env ...string) *service {
 // await waits until a launched service answers that it is ready.
 func (s *service) await(found <-chan string) {
 	s.t.Helper()
+	if !s.ready(found) {
+		s.t.Fatalf("the service ended at its start: %v\n%s", s.cmd.ProcessState, s.log)
+	}
+}
+
+// ready waits until a launched service answers that it is ready; false: it ended before it listened.
+func (s *service) ready(found <-chan string) bool {
+	s.t.Helper()
 	select {
 	case at := <-found:
 		s.api = newClient("http://" + at)
 	case <-s.ended:
-		s.t.Fatalf("the service ended at its start: %v\n%s", s.cmd.ProcessState, s.log)
+		return false
 	case <-time.After(patience):
 		s.t.Fatalf("the service does not listen after %v\n%s", patience, s.log)
 	}
 	eventually(s.t, "the service is ready", func() bool { return s.gone() || s.api.ready(context.Background()) })
+	return true
 }
 
 // gone reports whether the process has ended.

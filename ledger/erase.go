@@ -47,7 +47,7 @@ const (
 	ageAtOnce   = 64                   // receipts to a commit
 	eraseShare  = 8                    // at most an eighth of the time is spent on erasing
 	erasePause  = 5 * time.Millisecond // between two commits at least
-	eraseLook   = time.Hour            // between looks at the rows that were too young when the others of their time were erased
+	eraseLook   = time.Hour            // at most between looks at the rows that were too young when the others of their time were erased
 )
 
 // keepRetention erases what is old, in small steps, from the oldest row on.
@@ -107,11 +107,11 @@ func (l *Ledger) retain(ctx context.Context, s *sweep) (time.Time, error) {
 }
 
 // eraseOld erases the next rows in the order of claiming, and returns when to go on; zero: soon. At the first row that is too young
-// it waits; from time to time it begins anew, for rows that ended late.
+// it waits; from there it begins anew from time to time, for rows that ended late.
 func (l *Ledger) eraseOld(ctx context.Context, s *sweep, now time.Time) (time.Time, error) {
 	after := l.settings.Retention.After
-	if !now.Before(s.again) {
-		s.last, s.again = 0, now.Add(eraseLook)
+	if s.again.IsZero() {
+		s.again = now.Add(min(after, eraseLook))
 	}
 	before := now.Add(-after)
 	old, err := l.store.Old(ctx, OldQuery{After: s.last, Before: before, Limit: eraseAtOnce})
@@ -128,10 +128,13 @@ func (l *Ledger) eraseOld(ctx context.Context, s *sweep, now time.Time) (time.Ti
 	}
 	s.last = old.Last
 	switch {
-	case !old.Next.IsZero():
-		return earlier(s.again, old.Next.Add(after)), nil
-	case old.End:
-		return s.again, nil
+	case old.Next.IsZero() && !old.End:
+		return time.Time{}, nil
+	case !now.Before(s.again):
+		*s = sweep{}
+		return time.Time{}, nil
+	case old.End: // what is claimed from now on
+		return earlier(s.again, now.Add(after)), nil
 	}
-	return time.Time{}, nil
+	return earlier(s.again, old.Next.Add(after)), nil
 }

@@ -66,6 +66,21 @@ func TestRetention_ErasesWhatEndedLongAgo(t *testing.T) {
 	})
 }
 
+// Where the ledger was looked at to its end, what is claimed later is erased when its time comes, not with the next look at all.
+func TestRetention_GoesOnBehindTheEnd(t *testing.T) {
+	const soon = time.Second
+	bubble(t, func(r *rig) { r.settings.Retention = ledger.Retention{After: soon} }, func(t *testing.T, r *rig) {
+		for i := range 3 {
+			n := r.claim(fmt.Sprint("e", i))
+			r.claim(fmt.Sprint("newest", i)) // it stays
+			r.advance(3 * soon)
+			if left := r.row(n); !left.Erased() {
+				t.Fatalf("%s is whole, long after its time", n.EventID)
+			}
+		}
+	})
+}
+
 // A repeat of an erased event finds its key, whatever it says, and sends nothing. Memory does not bring back what was erased.
 func TestRetention_ARepeatOfAnErasedEventIsKnown(t *testing.T) {
 	bubble(t, forADay, func(t *testing.T, r *rig) {
