@@ -12,13 +12,13 @@ import (
 	"sendonce/fake"
 )
 
-// Keeps out a service that holds on to the memory of its last load for hours. It runs beside no other test: a load that has to wait
-// for the processors takes more connections, and each keeps pages.
+// Keeps out a service that holds on to the memory of its last load for hours. A load that has to wait for the
+// processors takes more connections, and each keeps pages: so the limit is a share of what the load took.
 func TestMemory_IsGivenBackAfterALoad(t *testing.T) {
 	if *raceBinary {
 		t.Skip("the race detector keeps memory of its own")
 	}
-	const batches, each, most = 20, 500, 44 << 10 // KiB: 35 MB are seen, and 58 MB where nothing is given back
+	const batches, each = 20, 500
 	p := newPlace(t, fake.Options{WellBehaved: true})
 	s := p.start()
 	for b := range batches {
@@ -33,7 +33,10 @@ func TestMemory_IsGivenBackAfterALoad(t *testing.T) {
 	s.idle()
 	loaded, left := s.ownMemory(), 0
 	defer func() { t.Logf("%d KiB after %d events, %d KiB once it was quiet", loaded, batches*each, left) }()
-	eventually(t, "the memory is given back", func() bool { left = s.ownMemory(); return left < most })
+	eventually(t, "the memory is given back", func() bool { // two thirds are left, and all of it where nothing is given back
+		left = s.ownMemory()
+		return left*5 < loaded*4
+	})
 	s.stop(patience)
 	p.check()
 }
