@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// needs says who may use a route.
+// needs says who may use a route, and whether a person asks for it.
 type needs uint8
 
 const (
@@ -16,6 +16,7 @@ const (
 	operator                      // the role operate
 	elsewhere                     // as wholeLedger, but such keys are led to the notifications: it is where everybody begins
 	wholeLedger                   // not for keys that are bound to a source: what it shows or changes belongs to all
+	unattended                    // a page asks for it by itself: no use of the login
 )
 
 // route is one line of the table of pages. path stands below Path and is written as http.ServeMux wants it.
@@ -42,26 +43,26 @@ func (c *Console) routes() []route {
 		{post, "/logout", anyKey, "", c.logout, nil},
 
 		{get, "/{$}", anyKey | elsewhere, "Overview", c.overview, nil},
-		{get, "/history", anyKey | wholeLedger, "", c.history, nil},
-		{get, "/live/overview", anyKey | wholeLedger, "", c.liveOverview, []string{"mark"}},
+		{get, "/history", anyKey | wholeLedger | unattended, "", c.history, nil},
+		{get, "/live/overview", anyKey | wholeLedger | unattended, "", c.liveOverview, []string{"mark"}},
 		{get, "/notifications", anyKey, "Notifications", c.notifications, takes(listConditions, places)},
 		{get, "/notifications/export", anyKey, "", c.export, takes(listConditions, []string{"format"})},
 		{get, "/notifications/{id}", anyKey, "", c.notification, nil},
 		{post, "/notifications/{id}/settle", anyKey, "", c.settle, takes(decisionFields, []string{"action", "message_id", "expires_at", "back"})},
 		{post, "/notifications/{id}/resend", operator, "", c.resend, takes(decisionFields, []string{"accept_duplicate"})},
 		{post, "/notifications/{id}/reveal", operator, "", c.reveal, decisionFields},
-		{get, "/live/notifications/{id}", anyKey, "", c.liveNotification, []string{"mark"}},
+		{get, "/live/notifications/{id}", anyKey | unattended, "", c.liveNotification, []string{"mark"}},
 		{get, "/waiting", anyKey, "Waiting", c.waiting, takes(waitingConditions, []string{"newer"})},
 		{post, "/waiting/count", operator, "", c.bulkCount, bulkFields},
 		{post, "/waiting/settle", operator, "", c.bulkSettle, bulkFields},
-		{get, "/live/waiting", anyKey, "", c.liveWaiting, []string{"mark"}},
+		{get, "/live/waiting", anyKey | unattended, "", c.liveWaiting, []string{"mark"}},
 		{get, "/providers", anyKey | wholeLedger, "Providers", c.providers, nil},
-		{get, "/live/providers", anyKey | wholeLedger, "", c.liveProviders, []string{"mark"}},
+		{get, "/live/providers", anyKey | wholeLedger | unattended, "", c.liveProviders, []string{"mark"}},
 		{post, "/providers/{name}/pause", operator | wholeLedger, "", c.pause, []string{"reason"}},
 		{post, "/providers/{name}/resume", operator | wholeLedger, "", c.resume, nil},
 		{get, "/mailbox", operator | wholeLedger, "Mailbox", c.mailbox, []string{"channel", "skip"}},
 		{get, "/mailbox/mail", operator | wholeLedger, "", c.mail, []string{"provider", "message"}},
-		{get, "/live/mailbox", operator | wholeLedger, "", c.liveMailbox, []string{"mark"}},
+		{get, "/live/mailbox", operator | wholeLedger | unattended, "", c.liveMailbox, []string{"mark"}},
 		{get, "/", anyKey, "", func(*visit) error { return errNoPage }, nil},
 		{get, "", anybody, "", func(v *visit) error { return v.redirect("/") }, nil},
 	}

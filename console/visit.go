@@ -58,7 +58,7 @@ func (c *Console) serve(r route) http.Handler {
 // admit lets a visit in.
 func (v *visit) admit(r route) error {
 	if r.needs&anybody == 0 {
-		who, ok := v.c.identify(v.r, true)
+		who, ok := v.c.identify(v.r, !v.byItself(r))
 		if !ok {
 			return errLogin
 		}
@@ -86,6 +86,15 @@ func (v *visit) admit(r route) error {
 		return errForm
 	}
 	return v.read(r, string(form))
+}
+
+// livePart is the id of the part of a page that news replace.
+const livePart = "live"
+
+// byItself reports whether a page asks and no person does: one that waits opens its stream again and again, and fetches what has
+// changed, long after whoever was logged in has left.
+func (v *visit) byItself(r route) bool {
+	return r.needs&unattended != 0 || v.r.Header.Get("HX-Target") == livePart
 }
 
 // read reads what is asked for, by routes that take anything.
