@@ -69,6 +69,9 @@ func (v *visit) showRow(status int, id uuid.UUID, wrong string, t typed, reveale
 		CanResend: v.who.May(ledger.CauseResend) && (rec.State.Final() || rec.State == ledger.StateAmbiguous) && !rec.ContentGone(),
 		CanReveal: v.who.Operate && !revealed && !rec.ContentGone(),
 	}
+	if !revealed {
+		data.MessageID = hide(&rec.Notification, rec.MessageID)
+	}
 	return v.page(status, "notification", view{Title: "Notification", Wrong: wrong, Data: &data})
 }
 

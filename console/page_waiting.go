@@ -91,7 +91,9 @@ func (v *visit) fillWaiting(data *waitingData, a asked, f ledger.Filter) error {
 		}
 		row := waitingRow{Record: rec, Shows: rec.Shown()}
 		if n := len(rec.Attempts); n > 0 {
-			row.Last = &row.Attempts[n-1]
+			last := rec.Attempts[n-1]
+			last.Code = hide(&rec.Notification, last.Code)
+			row.Last = &last
 		}
 		row.Decision = decision{Row: &row.Notification, Offers: v.offers(&row.Notification), Back: "waiting"}
 		data.Rows = append(data.Rows, row)

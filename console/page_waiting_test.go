@@ -69,6 +69,29 @@ func (nameless) Providers() []ledger.ProviderStatus { return nil }
 
 func (nameless) Condition() ledger.Condition { return ledger.Condition{} }
 
+// talkative is a ledger of one row, whose provider repeats the recipient in all that it says.
+type talkative struct{ nameless }
+
+func (l talkative) Get(context.Context, uuid.UUID, *string) (ledger.Record, error) {
+	n := l.row()
+	n.EventID, n.MessageID = "evt_1", "id:14155550142"
+	said := ledger.Attempt{Number: 1, Provider: "lost", StartedAt: n.ClaimedAt, EndedAt: n.ClaimedAt, Phase: ledger.Answered, Code: "to:14155550142", MessageID: n.MessageID}
+	return ledger.Record{Notification: n, Attempts: []ledger.Attempt{said}}, nil
+}
+
+func (talkative) Keys(context.Context, ledger.Event) ([]ledger.KeyPreview, error) { return nil, nil }
+
+// A code and a message id are a provider's words, too: the recipient in them is masked wherever they stand.
+func TestMask_CodesAndMessageIDs(t *testing.T) {
+	c := New(talkative{}, Settings{}, slog.New(slog.DiscardHandler))
+	v := &visitor{rig: &rig{t: t, console: c}, remote: "127.0.0.1:1"}
+	for path, shown := range map[string]string{"/waiting": "code <code>to:", "/notifications/" + nameless{}.row().ID.String(): `<dt>Message id</dt><dd class="mono"><bdi class="text">id:`} {
+		w := v.get(path)
+		has(t, w, shown)
+		hasNot(t, w, "4155550142")
+	}
+}
+
 // hidden is what the page between counting and deciding would post.
 func hidden(body string) url.Values {
 	f := url.Values{}
