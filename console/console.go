@@ -51,6 +51,7 @@ type Console struct {
 	ledger    Ledger
 	settings  Settings
 	log       *slog.Logger
+	troubles  *ledger.Troubles // what any visit may meet, told now and then
 	mux       *http.ServeMux
 	handler   http.Handler
 	templates templates
@@ -71,6 +72,7 @@ func New(l Ledger, s Settings, log *slog.Logger) *Console {
 		ledger:   l,
 		settings: s,
 		log:      log,
+		troubles: ledger.NewTroubles(log),
 		mux:      http.NewServeMux(),
 		files:    readFiles(),
 		sessions: sessions{all: map[[32]byte]session{}},

@@ -3,8 +3,10 @@ package console
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"syscall"
 
@@ -99,14 +101,19 @@ func (v *visit) refuse(err error) {
 	}
 	r, known := refusalOf(err)
 	if !known {
-		v.c.log.Error("console page failed", "route", v.r.Pattern, "error", err)
+		v.failed(err)
 	}
 	if r.Status == http.StatusServiceUnavailable {
 		v.w.Header().Set("Retry-After", "5")
 	}
 	if err := v.render(r.Status, "refusal", r.Title, r); err != nil {
-		v.c.log.Error("console page failed", "route", v.r.Pattern, "error", err)
+		v.failed(err)
 	}
+}
+
+// failed logs an error that nobody planned for.
+func (v *visit) failed(err error) {
+	v.c.troubles.Tell("console page failed", "route", v.r.Pattern, "error", err)
 }
 
 // askLogin leads to the login. Who comes by a link from another site has his cookie only after one more step from here, since
@@ -119,14 +126,14 @@ func (v *visit) askLogin() {
 		}
 		r := refusal{http.StatusUnauthorized, "Log in again", "You are not logged in, or were idle for too long. Nothing was changed."}
 		if err := v.render(r.Status, "refusal", r.Title, r); err != nil {
-			v.c.log.Error("console page failed", "route", v.r.Pattern, "error", err)
+			v.failed(err)
 		}
 		return
 	}
 	if v.r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 		v.w.Header().Set("Refresh", "0")
 		if err := v.render(http.StatusOK, "onward", "One moment", nil); err != nil {
-			v.c.log.Error("console page failed", "route", v.r.Pattern, "error", err)
+			v.failed(err)
 		}
 		return
 	}
@@ -134,10 +141,12 @@ func (v *visit) askLogin() {
 	_ = v.redirect("/login?next=" + url.QueryEscape(next))
 }
 
-// gone drops the error of a reader who went away.
+// gone drops the error of a reader who went away, or takes so long that his time is over: another page would not reach him either.
 func gone(err error) error {
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
-		return nil
+	for _, leave := range []error{syscall.EPIPE, syscall.ECONNRESET, os.ErrDeadlineExceeded, net.ErrClosed} {
+		if errors.Is(err, leave) {
+			return nil
+		}
 	}
 	return err
 }

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 
@@ -70,6 +73,34 @@ func TestTrouble_StandsOnEveryPage(t *testing.T) {
 	}
 	if stranger := r.as("").get("/login").Body.String(); strings.Contains(stranger, "free space") {
 		t.Error("a stranger is told of the disk")
+	}
+}
+
+// What each visit meets is logged now and then: the lines about a disk that fails must not fill it.
+func TestTrouble_LoggedNowAndThen(t *testing.T) {
+	r := newRig(t)
+	illness(r.console, r.ledger, ledger.Condition{}).unread = errors.New("the disk reads nothing")
+	v := r.as("operator")
+	const visits = 60
+	for range visits {
+		if w := v.get("/"); w.Code != http.StatusInternalServerError {
+			t.Fatal(w.Code)
+		}
+	}
+	if n := strings.Count(r.log.text(), "console page failed"); n < 1 || n > visits/2 {
+		t.Errorf("%d lines about %d visits", n, visits)
+	}
+}
+
+// Who leaves, or lets his time go by, is no fault: there is nobody to show a refusal to, and nothing to log.
+func TestGone_ReadersWhoLeft(t *testing.T) {
+	for _, err := range []error{syscall.EPIPE, syscall.ECONNRESET, os.ErrDeadlineExceeded, net.ErrClosed} {
+		if got := gone(fmt.Errorf("write: %w", err)); got != nil {
+			t.Errorf("%v", got)
+		}
+	}
+	if gone(http.ErrContentLength) == nil {
+		t.Error("a page of another length than it said is nobody's leaving")
 	}
 }
 
