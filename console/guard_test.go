@@ -148,23 +148,6 @@ func TestSession_Ends(t *testing.T) {
 	})
 }
 
-// However many log in, what is kept is bounded, and the newest login holds.
-func TestSession_Bounded(t *testing.T) {
-	s := sessions{all: map[[32]byte]session{}}
-	now := time.Now()
-	first := s.open(Identity{Name: "first"}, now)
-	var last string
-	for i := range maxSessions {
-		last = s.open(Identity{Name: "x"}, now.Add(time.Duration(i+1)*time.Millisecond))
-	}
-	if _, ok := s.find(first, now, false); ok || len(s.all) != maxSessions {
-		t.Errorf("%d sessions, the oldest among them: %v", len(s.all), ok)
-	}
-	if _, ok := s.find(last, now, false); !ok {
-		t.Error("the newest is gone")
-	}
-}
-
 // A cookie is for https only wherever the browser speaks it.
 func TestSession_Secure(t *testing.T) {
 	r, public := newRig(t), newRig(t, func(s *Settings) { s.PublicURL = "https://notify.example.test" })

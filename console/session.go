@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ const (
 	sessionIdle = time.Hour      // since the last request
 	sessionLong = 12 * time.Hour // since the login
 	maxSessions = 1000           // the one that was idle longest makes room
+	keySessions = 250            // of one key, however many log in with it: it makes room among its own, and ends nobody else's
 	cookieName  = "sendonce_console"
 )
 
@@ -41,26 +43,33 @@ func (s *sessions) open(who Identity, now time.Time) string {
 	token := base64.RawURLEncoding.EncodeToString(id[:])
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.all) >= maxSessions {
-		s.makeRoom(now)
-	}
+	s.makeRoom(who.Name, now)
 	s.all[sha256.Sum256([]byte(token))] = session{who, now, now}
 	return token
 }
 
-// makeRoom removes what is over, or else the session that was idle longest.
-func (s *sessions) makeRoom(now time.Time) {
-	var oldest [32]byte
+// makeRoom removes what is over, and what was idle longest where one more would be too many: of the key's own sessions, then of all.
+func (s *sessions) makeRoom(key string, now time.Time) {
+	maps.DeleteFunc(s.all, func(_ [32]byte, one session) bool { return one.over(now) })
+	s.bound(keySessions, func(one session) bool { return one.who.Name == key })
+	s.bound(maxSessions, func(session) bool { return true })
+}
+
+// bound removes the session of a kind that was idle longest, where there are as many as there may be.
+func (s *sessions) bound(most int, of func(session) bool) {
+	var longest [32]byte
 	var since time.Time
+	n := 0
 	for sum, one := range s.all {
-		if one.over(now) {
-			delete(s.all, sum)
-		} else if since.IsZero() || one.used.Before(since) {
-			oldest, since = sum, one.used
+		if !of(one) {
+			continue
+		}
+		if n++; n == 1 || one.used.Before(since) {
+			longest, since = sum, one.used
 		}
 	}
-	if len(s.all) >= maxSessions {
-		delete(s.all, oldest)
+	if n >= most {
+		delete(s.all, longest)
 	}
 }
 

@@ -1,11 +1,13 @@
 package console
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"sendonce/ledger"
 )
@@ -63,5 +65,34 @@ func TestSession_WhatWaitsIsMarked(t *testing.T) {
 	}
 	if waits < 5 {
 		t.Errorf("only %d pages wait for news", waits)
+	}
+}
+
+// However many log in, what is kept is bounded, and the newest login holds; but one key's logins end none of another's.
+func TestSession_Bounded(t *testing.T) {
+	s := sessions{all: map[[32]byte]session{}}
+	now := time.Now()
+	open := func(key string) string {
+		now = now.Add(time.Millisecond)
+		return s.open(Identity{Name: key}, now)
+	}
+	in := func(token string) bool {
+		_, ok := s.find(token, now, false)
+		return ok
+	}
+	operator, first := open("operator"), open("flood")
+	for range 2 * keySessions {
+		if last := open("flood"); !in(last) {
+			t.Fatal("the newest is gone")
+		}
+	}
+	if !in(operator) || in(first) || len(s.all) != keySessions+1 {
+		t.Errorf("%d sessions after one key's flood; the operator's: %v, the flood's first: %v", len(s.all), in(operator), in(first))
+	}
+	for i := range maxSessions {
+		open(fmt.Sprint(i))
+	}
+	if in(operator) || len(s.all) != maxSessions {
+		t.Errorf("%d sessions, the one that was idle longest: %v", len(s.all), in(operator))
 	}
 }
