@@ -59,8 +59,8 @@ type Console struct {
 	sessions  sessions
 	guesses   guesses
 	seal      [32]byte // proves that a cookie which tells of an act is ours
-	streams   streams
-	exports   chan struct{}   // one for each that is written
+	streams   shares
+	exports   shares
 	running   context.Context // ends when the service begins to stop
 	stop      context.CancelFunc
 	reports   reports
@@ -77,8 +77,8 @@ func New(l Ledger, s Settings, log *slog.Logger) *Console {
 		files:    readFiles(),
 		sessions: sessions{all: map[[32]byte]session{}},
 		guesses:  guesses{all: map[string]*limiter{}},
-		streams:  streams{open: map[string]int{}},
-		exports:  make(chan struct{}, maxExports),
+		streams:  newShares(maxStreams, keyStreams, loginStreams),
+		exports:  newShares(maxExports, keyExports, keyExports),
 		reports:  reports{seldom: rate.Sometimes{First: 3, Interval: time.Minute}},
 	}
 	_, _ = rand.Read(c.seal[:]) // never fails

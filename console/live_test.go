@@ -48,9 +48,16 @@ func (v *visitor) listen(t *testing.T, path string) <-chan string {
 	return events
 }
 
+// now is how many are open.
+func (s *shares) now() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all
+}
+
 // So many streams are open at a time, and neither a login nor a key has them all.
 func TestStreams_NobodyHasAll(t *testing.T) {
-	s := streams{open: map[string]int{}}
+	s := newShares(maxStreams, keyStreams, loginStreams)
 	var leave []func()
 	enter := func(login, key string) (n int) {
 		for ; n <= maxStreams; n++ {

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	maxExports  = 2                // at a time
+	maxExports  = 3                // at a time
+	keyExports  = 2                // of one key: who reads slowly has a place for as long as his login
 	exportPiece = 64 << 10         // bytes that are handed over at once
 	exportWrite = 10 * time.Second // for one piece; a reader that takes longer is gone
 )
@@ -47,12 +48,11 @@ func (c *Console) export(v *visit) error {
 	if search.One != uuid.Nil {
 		return ledger.Invalid("search", "is the id of one notification, which has a page of its own; an export is of a list")
 	}
-	select {
-	case c.exports <- struct{}{}:
-		defer func() { <-c.exports }()
-	default:
+	leave, ok := c.exports.enter(v.login())
+	if !ok {
 		return errBusy
 	}
+	defer leave()
 	name := fmt.Sprintf("sendonce-%s.%s", time.Now().UTC().Format("20060102T150405Z"), v.asked["format"])
 	v.w.Header().Set("Content-Type", kind)
 	v.w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)

@@ -166,8 +166,8 @@ func (s *slowExport) cut(t *testing.T) {
 	if _, err := io.Copy(io.Discard, s.body); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("it ends with %v", err)
 	}
-	if s.lists.Load() > before+100 || len(s.console.exports) != 0 {
-		t.Errorf("%d pages more; %d exports are still written", s.lists.Load()-before, len(s.console.exports))
+	if s.lists.Load() > before+100 || s.console.exports.now() != 0 {
+		t.Errorf("%d pages more; %d exports are still written", s.lists.Load()-before, s.console.exports.now())
 	}
 }
 
@@ -183,11 +183,26 @@ func TestExport_ReaderThatStandsStill(t *testing.T) {
 		}
 		time.Sleep(exportWrite + time.Second)
 		synctest.Wait()
-		if n := len(s.console.exports); n != 0 {
+		if n := s.console.exports.now(); n != 0 {
 			t.Errorf("%d exports are still written", n)
 		}
 		s.cut(t)
 	})
+}
+
+// Whoever reads as slowly as he may, with one key, leaves a place to others.
+func TestExport_OneKeyHasNotAll(t *testing.T) {
+	r := newRig(t)
+	for range keyExports {
+		r.console.exports.enter("of some login", "operator")
+	}
+	const path = "/notifications/export?format=csv"
+	if w := r.as("operator").get(path); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("one export too many: %d", w.Code)
+	}
+	if w := r.as("reader").get(path); w.Code != http.StatusOK || r.console.exports.now() != keyExports {
+		t.Errorf("of another key: %d; then %d are still written", w.Code, r.console.exports.now())
+	}
 }
 
 // An export ends with the login: by logging out, or an hour after its last use, which an export is none of.
@@ -219,7 +234,7 @@ func TestExport_EndsWithTheService(t *testing.T) {
 		begin := time.Now()
 		s.console.Stop()
 		synctest.Wait()
-		if n := len(s.console.exports); n != 0 || time.Since(begin) != 0 {
+		if n := s.console.exports.now(); n != 0 || time.Since(begin) != 0 {
 			t.Errorf("%d exports are still written after %v", n, time.Since(begin))
 		}
 		s.cut(t)

@@ -9,20 +9,26 @@ const (
 	loginStreams = 12 // of one login
 )
 
-// streams counts the open ones, so that nobody has them all.
-type streams struct {
+// shares counts what is open, so that nobody has it all.
+type shares struct {
+	most, ofKey, ofLogin int // may be open
+
 	mu   sync.Mutex
 	all  int
 	open map[string]int // by login and by key
 }
 
+func newShares(most, ofKey, ofLogin int) shares {
+	return shares{most: most, ofKey: ofKey, ofLogin: ofLogin, open: map[string]int{}}
+}
+
 // enter takes a place for a login and its key, until leave is called. Without keys there is nobody to tell apart: both are "".
-func (s *streams) enter(login, key string) (leave func(), ok bool) {
+func (s *shares) enter(login, key string) (leave func(), ok bool) {
 	login, key = "login "+login, "key "+key
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	named := key != "key "
-	if s.all >= maxStreams || named && (s.open[key] >= keyStreams || s.open[login] >= loginStreams) {
+	if s.all >= s.most || named && (s.open[key] >= s.ofKey || s.open[login] >= s.ofLogin) {
 		return nil, false
 	}
 	s.count(login, key, 1)
@@ -34,7 +40,7 @@ func (s *streams) enter(login, key string) (leave func(), ok bool) {
 }
 
 // count adds to the counts; who has none left is forgotten.
-func (s *streams) count(login, key string, n int) {
+func (s *shares) count(login, key string, n int) {
 	s.all += n
 	for _, name := range []string{login, key} {
 		if s.open[name] += n; s.open[name] == 0 {
