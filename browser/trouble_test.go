@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"fmt"
 	"syscall"
 	"testing"
 )
@@ -27,6 +28,34 @@ func TestTrouble_TheServiceStops(t *testing.T) {
 	}
 	w.wait(cutOff)
 	w.has("main article", "evt_lost")
+}
+
+// seen puts the page in front of the others, or behind them.
+func (w *tab) seen(is bool) {
+	w.t.Helper()
+	ask[bool](w, fmt.Sprintf(`(() => { Object.defineProperty(document, "hidden", {value: %v, configurable: true}); document.dispatchEvent(new Event("visibilitychange")); return true })()`, !is))
+}
+
+// A browser has six connections to the service for all its tabs: a page that nobody sees leaves them all to others, and catches up
+// when it is seen. Six open pages once kept the seventh from loading.
+func TestStream_APageBehindOthers(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	s.lose(fields{"event_id": "evt_lost"})
+	w := s.open("operator")
+	w.visit("/waiting")
+	w.has("main", "evt_lost")
+	s.lose(fields{"event_id": "evt_news"})
+	w.has("main", "evt_news")
+	w.seen(false)
+	ask[bool](w, `(window.others = Array.from({length: 6}, () => new EventSource("/console/live/providers?mark=x")), Promise.all(window.others.map((s) => new Promise((open) => { s.onopen = open }))).then(() => true))`)
+	ask[bool](w, `(window.others.forEach((s) => s.close()), true)`)
+	s.lose(fields{"event_id": "evt_later"})
+	w.seen(true)
+	w.has("main", "evt_later")
+	if ask[bool](w, cutOff) {
+		t.Error("it says that no news come in")
+	}
 }
 
 // Where the session is over, news are refused; the page says that it stands still.

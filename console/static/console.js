@@ -39,6 +39,35 @@
   document.addEventListener("htmx:oobBeforeSwap", keep);
   document.addEventListener("htmx:beforeSwap", keep);
 
+  // A stream of news, for as long as somebody sees the page. A browser has six connections to a service that speaks HTTP/1.1, for all
+  // its tabs, and a stream takes one: pages behind others would leave none to the one in front.
+  class Stream extends EventTarget {
+    constructor(address) {
+      super();
+      this.address = new URL(address, location.href);
+      this.follow = () => { if (document.hidden) this.rest(); else this.begin(); };
+      document.addEventListener("visibilitychange", this.follow);
+      this.follow();
+    }
+    get readyState() { return this.source ? this.source.readyState : EventSource.CONNECTING; }
+    begin() {
+      if (this.source) return;
+      const source = this.source = new EventSource(this.address);
+      source.onopen = (e) => this.onopen?.(e);
+      source.onerror = (e) => {
+        this.onerror?.(e);
+        if (source.readyState === EventSource.CLOSED) this.close(); // it was refused: htmx makes another one after a while
+      };
+      source.addEventListener("change", (e) => {
+        this.address.searchParams.set("mark", e.lastEventId); // what the page has by now
+        this.dispatchEvent(new MessageEvent("change", { data: e.data }));
+      });
+    }
+    rest() { this.source?.close(); this.source = null; }
+    close() { document.removeEventListener("visibilitychange", this.follow); this.rest(); }
+  }
+  if (window.htmx) htmx.createEventSource = (address) => new Stream(address);
+
   // Where news or an answer does not come, a page keeps what it has and says so. One connection that is lost is nothing: the browser
   // makes the next by itself.
   let lost = 0;
