@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"sendonce/terminal"
 )
 
 const (
@@ -187,8 +189,11 @@ func (c *client) decode(body []byte, k call, value any) error {
 	return nil
 }
 
-// raw prints JSON as it came.
+// raw prints JSON as it came. What would steer a terminal stands there by its number, which means the same.
 func (a *app) raw(body []byte) error {
+	if a.out().Live() {
+		body = terminal.EscapeJSON(body)
+	}
 	_, err := a.streams.Out.Write(append(bytes.TrimRight(body, "\n"), '\n'))
 	return exitNo(err)
 }

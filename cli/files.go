@@ -231,5 +231,9 @@ func (a *app) done(value any, format string, args ...any) error {
 
 // printJSON prints an answer of our own, for the commands that ask no service.
 func (a *app) printJSON(value any) error {
-	return exitNo(json.NewEncoder(a.streams.Out).Encode(value))
+	text, err := json.Marshal(value)
+	if err != nil {
+		return exitNo(err)
+	}
+	return a.raw(text)
 }

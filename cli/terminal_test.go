@@ -49,6 +49,17 @@ func TestList_OnATerminal(t *testing.T) {
 	}
 }
 
+// JSON that somebody looks at steers no terminal; a pipe gets it as it came.
+func TestList_JSONOnATerminal(t *testing.T) {
+	page := answer{200, `{"notifications":[` + lost(`"event_id":"evt_1"`, "\"event_id\":\"evt\u009b31m\"") + `],"next_cursor":null}`}
+	if out, _ := look(t, answers(t, page), nil, "list", "--json"); !strings.Contains(out, `"evt\u009b31m"`) || strings.Contains(out, "\u009b") {
+		t.Errorf("%q", out)
+	}
+	if r := run(t, answers(t, page), "", "list", "--json"); !strings.Contains(r.out, "\"evt\u009b31m\"") {
+		t.Errorf("%q", r.out)
+	}
+}
+
 // The history of a row is what a person decides by: a narrow terminal leaves nothing out of it.
 func TestGet_OnATerminal(t *testing.T) {
 	record := strings.TrimSuffix(lost(), "}") + `,"message":{"text":"t"},"metadata":null,"attempts":[

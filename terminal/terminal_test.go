@@ -2,7 +2,10 @@ package terminal
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -66,6 +69,19 @@ func TestClean(t *testing.T) {
 		if got := Clean(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
+	}
+}
+
+// JSON on a terminal steers nothing, and means what it meant.
+func TestEscapeJSON(t *testing.T) {
+	const in, want = "{\"a\\n\":\"x\u009b31m\u202e\u007f漢字\U000e0041\",\n\t\"b\":1}\n", "{\"a\\n\":\"x\\u009b31m\\u202e\\u007f漢字\\udb40\\udc41\",\n\t\"b\":1}\n"
+	got := EscapeJSON([]byte(in))
+	if string(got) != want {
+		t.Errorf("it becomes %q, want %q", got, want)
+	}
+	var before, after any
+	if err := errors.Join(json.Unmarshal([]byte(in), &before), json.Unmarshal(got, &after)); err != nil || !reflect.DeepEqual(before, after) {
+		t.Errorf("%v: %v means %v", err, before, after)
 	}
 }
 

@@ -1,8 +1,11 @@
 package terminal
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 
 	"github.com/rivo/uniseg"
 )
@@ -25,11 +28,34 @@ func Clean(s string) string {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r' || unicode.In(r, unicode.Zl, unicode.Zp):
 			return ' '
-		case unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs) || r == unicode.ReplacementChar:
+		case steers(r) || r == unicode.ReplacementChar:
 			return '·'
 		}
 		return r
 	}, s)
+}
+
+// steers reports whether a character has an effect on a terminal in place of a shape.
+func steers(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs)
+}
+
+// EscapeJSON is the same JSON with the characters that steer a terminal written by their number. Outside of its texts JSON has none but
+// line breaks, which stay.
+func EscapeJSON(text []byte) []byte {
+	var b bytes.Buffer
+	for _, r := range string(text) {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r' || !steers(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.Bytes()
 }
 
 // Width is how many columns a text takes: a Chinese letter takes two, an accent none.
