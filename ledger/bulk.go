@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -29,7 +30,8 @@ type Bulk struct {
 type BulkResult struct{ Matched, Changed, Skipped int64 }
 
 // SettleMany settles every row that matches the filter and allows the action. *InvalidError, ErrOneState,
-// ErrCountDiffers with Matched set, in which case nothing was changed, and what Store.Settle returns, when some may be changed.
+// ErrCountDiffers with Matched set, in which case nothing was changed, and what Store.Settle returns; ErrUnknown, too, when it breaks
+// off and some are changed.
 func (l *Ledger) SettleMany(ctx context.Context, b Bulk) (BulkResult, error) {
 	a := Act{Action: b.Action, Reason: b.Reason, Actor: b.Actor, Person: b.Person}
 	if err := a.validate(); err != nil {
@@ -54,6 +56,9 @@ func (l *Ledger) SettleMany(ctx context.Context, b Bulk) (BulkResult, error) {
 	}
 	changed, err := l.settleAll(ctx, a, rows)
 	res.Changed, res.Skipped = changed, res.Matched-changed
+	if err != nil && changed > 0 { // that nothing was written is true of the rest at most
+		err = fmt.Errorf("%w: %d of %d rows are settled: %v", ErrUnknown, changed, res.Matched, err)
+	}
 	return res, errors.Join(err, ctx.Err())
 }
 
@@ -111,7 +116,9 @@ func (l *Ledger) settleAll(ctx context.Context, a Act, rows []target) (changed i
 			case e == nil:
 				changed++
 			case storeTrouble(e):
-				err = e
+				if !errors.Is(err, ErrUnknown) { // which promises least
+					err = e
+				}
 				stop()
 			}
 		})

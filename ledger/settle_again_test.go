@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -83,6 +84,37 @@ func TestSettleMany_TellsAStoreThatRefuses(t *testing.T) {
 		res, err := r.ledger.SettleMany(context.Background(), ledger.Bulk{Action: ledger.CauseRelease, Reason: "test", Actor: "ops",
 			Filter: ledger.Filter{States: []ledger.State{ledger.StateFailed}}, Expected: 2})
 		if !errors.Is(err, ledger.ErrUnavailable) {
+			t.Errorf("%+v, %v", res, err)
+		}
+	})
+}
+
+// filling is a store whose disk takes so many settlements more.
+type filling struct {
+	*store.Store
+	room *atomic.Int64
+}
+
+func (f filling) Settle(id uuid.UUID, decide func(ledger.Notification) (ledger.Change, error)) (ledger.Notification, error) {
+	if f.room.Add(-1) < 0 {
+		return ledger.Notification{}, errors.Join(ledger.ErrUnavailable, errDisk)
+	}
+	return f.Store.Settle(id, decide)
+}
+
+// A decision over many that breaks off half way is not one of which surely nothing was written: an operator would count on it.
+func TestSettleMany_BreaksOffHalfWay(t *testing.T) {
+	var room atomic.Int64
+	bubble(t, func(r *rig) {
+		r.wrap = func(s *store.Store) ledger.Store { return filling{s, &room} }
+		r.scripts["a"].then(rejected)
+	}, func(t *testing.T, r *rig) {
+		r.claim("e1")
+		r.claim("e2")
+		room.Store(1)
+		res, err := r.ledger.SettleMany(context.Background(), ledger.Bulk{Action: ledger.CauseRelease, Reason: "test", Actor: "ops",
+			Filter: ledger.Filter{States: []ledger.State{ledger.StateFailed}}, Expected: 2})
+		if !errors.Is(err, ledger.ErrUnknown) || errors.Is(err, ledger.ErrUnavailable) || res.Changed != 1 {
 			t.Errorf("%+v, %v", res, err)
 		}
 	})
