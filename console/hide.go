@@ -5,6 +5,7 @@ import (
 	"index/suffixarray"
 	"net/url"
 	"strings"
+	"sync"
 
 	"sendonce/ledger"
 )
@@ -21,11 +22,21 @@ const (
 // hide takes the recipient and what the message says out of what a provider said: many repeat the text, and with it a one-time
 // code. They are found in any case of their letters and under any mix of escapes (spelling), a phone number with any separators,
 // and cut where they stand. The time is linear in the text.
-func hide(n *ledger.Notification, text string) string {
-	if text == "" || n.RecipientKey == "" {
-		return text
+func hide(n *ledger.Notification, text string) string { return hiderOf(n)(text) }
+
+// hiderOf is hide for all that was said of a row. What is looked for is listed once: a message may have tens of thousands of words.
+func hiderOf(n *ledger.Notification) func(text string) string {
+	secrets := sync.OnceValue(func() map[string]bool { return secretsOf(n) })
+	return func(text string) string {
+		if text == "" || n.RecipientKey == "" {
+			return text
+		}
+		return hideAll(n, secrets(), text)
 	}
-	secrets := secretsOf(n)
+}
+
+// hideAll takes the secrets, and the number of a phone, out of a text.
+func hideAll(n *ledger.Notification, secrets map[string]bool, text string) string {
 	number := ""
 	if n.Channel == ledger.SMS {
 		number = strings.TrimPrefix(n.RecipientKey, "+")

@@ -21,11 +21,9 @@ type entry struct {
 // timeline is what happened to a row, in its order. What has the same time stands in the order in which such things follow.
 func timeline(r *ledger.Record, revealed bool) []entry {
 	out := []entry{{At: r.ClaimedAt, Class: "claim"}}
-	said := func(text string) string {
-		if revealed {
-			return text
-		}
-		return hide(&r.Notification, text)
+	said := hiderOf(&r.Notification)
+	if revealed {
+		said = func(text string) string { return text }
 	}
 	for i := range r.Suppressed {
 		out = append(out, entry{At: r.Suppressed[i].At, Class: "suppressed", Suppressed: &r.Suppressed[i]})
