@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -29,7 +30,7 @@ type decision struct {
 	Row    *ledger.Notification
 	Offers []ledger.Cause
 	Typed  typed
-	Back   string // "waiting" where the form stands on that page
+	Back   string // the address of the page of what waits, where the form stands there
 }
 
 // typed is what stands in the form of a decision.
@@ -159,8 +160,8 @@ func (c *Console) settle(v *visit) error {
 		return v.refused(a.ID, err, t)
 	}
 	word := v.happened(a)
-	if v.asked["back"] == "waiting" {
-		return v.done("/waiting", word)
+	if back := strings.TrimPrefix(v.asked["back"], Path); back == "/waiting" || strings.HasPrefix(back, "/waiting?") {
+		return v.done(back, word)
 	}
 	return v.done("/notifications/"+a.ID.String(), word)
 }

@@ -95,7 +95,7 @@ func (v *visit) fillWaiting(data *waitingData, a asked, f ledger.Filter) error {
 			last.Code = hide(&rec.Notification, last.Code)
 			row.Last = &last
 		}
-		row.Decision = decision{Row: &row.Notification, Offers: v.offers(&row.Notification), Back: "waiting"}
+		row.Decision = decision{Row: &row.Notification, Offers: v.offers(&row.Notification), Back: data.Here}
 		data.Rows = append(data.Rows, row)
 	}
 	for i := range data.Rows { // the slice has moved while it grew

@@ -35,10 +35,19 @@ func TestWaiting_OldestFirst(t *testing.T) {
 		t.Fatal("there is no next page")
 	}
 	has(t, v.get("/waiting"+onward[1]), fmt.Sprintf("evt_%02d", waitingRows), fmt.Sprintf("evt_%02d", waitingRows+1), "From the oldest")
-	if w := v.decide(rows[0], "confirm", "seen", "back", "waiting"); w.Code != 303 || w.Header().Get("Location") != "/console/waiting" {
+	const filtered = "/waiting?provider=lost"
+	has(t, v.get(filtered), `name="back" value="/console`+filtered+`"`)
+	if w := v.decide(rows[0], "confirm", "seen", "back", "/console"+filtered); w.Code != 303 || w.Header().Get("Location") != "/console"+filtered {
 		t.Errorf("%d to %q", w.Code, w.Header().Get("Location"))
 	}
-	hasNot(t, v.get("/waiting"), "evt_00")
+	w = v.get(filtered)
+	has(t, w, "Confirmed: it counts as sent.")
+	hasNot(t, w, "evt_00")
+	for i, back := range []string{"https://evil.example.test/", "//evil.example.test/waiting?", "/console/waiting/..", "/waitings", "waiting"} {
+		if w := v.decide(rows[i+1], "confirm", "seen", "back", back); w.Code != 303 || w.Header().Get("Location") != "/console/notifications/"+rows[i+1].ID.String() {
+			t.Errorf("%q leads to %q", back, w.Header().Get("Location"))
+		}
+	}
 	hasNot(t, r.as("reader").get("/waiting"), `name="action"`, "Decide about all")
 }
 

@@ -43,13 +43,14 @@ var tellings = map[string]string{
 
 // done leads to a page that tells what was done. What happened never stands in the address, which anybody can write into a link: it
 // is in a cookie that only this answer gives, for this page and session, told once and soon.
-func (v *visit) done(path, word string) error {
+func (v *visit) done(address, word string) error {
 	if tellings[word] == "" {
 		panic("console: nothing is told for " + word)
 	}
+	path, _, _ := strings.Cut(address, "?")
 	at := strconv.FormatInt(time.Now().Unix(), 10)
 	v.setCookie(toldCookie, Path+path, strings.Join([]string{word, at, v.sealOf(word, at, Path+path)}, "."), int(toldFor.Seconds()))
-	return v.redirect(path)
+	return v.redirect(address)
 }
 
 // told is the sentence of what was done just now, if this page is the one that it led to. A part of a page that is fetched again in
