@@ -51,8 +51,12 @@ func TestStream_APageBehindOthers(t *testing.T) {
 	ask[bool](w, `(window.others = Array.from({length: 6}, () => new EventSource("/console/live/providers?mark=x")), Promise.all(window.others.map((s) => new Promise((open) => { s.onopen = open }))).then(() => true))`)
 	ask[bool](w, `(window.others.forEach((s) => s.close()), true)`)
 	s.lose(fields{"event_id": "evt_later"})
+	ask[bool](w, `(() => { const real = EventSource; window.asked = []; window.EventSource = class extends real { constructor(address) { super(address); window.asked.push(String(address)) } }; return true })()`)
 	w.seen(true)
 	w.has("main", "evt_later")
+	if !ask[bool](w, `window.asked.length === 1 && !window.asked[0].endsWith(document.querySelector("[sse-connect]").getAttribute("sse-connect"))`) {
+		t.Errorf("it asks for news since its beginning, though it had some: %s", ask[string](w, "String(window.asked)"))
+	}
 	if ask[bool](w, cutOff) {
 		t.Error("it says that no news come in")
 	}
