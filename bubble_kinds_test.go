@@ -27,7 +27,7 @@ var bubbleKinds = []bubbleKind{
 // bubbleConfig is everything but the providers. Rows of the type again.* may be sent once more, which their owner accepts.
 const bubbleConfig = `
 listen: 127.0.0.1:0
-database: DIR/sendonce.db
+database: {DIR}/sendonce.db
 public_url: https://notify.example.test
 auth:
   keys: [{name: shop, sha256: "SUM", roles: [send, read, operate]}]

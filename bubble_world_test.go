@@ -99,7 +99,8 @@ func (w *bubbleWorld) place() string { return filepath.Join(w.dir, fmt.Sprint(w.
 func (w *bubbleWorld) load() config.Config {
 	w.t.Helper()
 	file := filepath.Join(w.place(), "sendonce.yaml")
-	if err := os.WriteFile(file, []byte(strings.ReplaceAll(w.config, "DIR", w.place())), 0o600); err != nil {
+	// The braces keep it apart from what a private key in base64 may hold by chance.
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(w.config, "{DIR}", w.place())), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
 	c, err := config.Load(config.Source{File: file, FileGiven: true})
