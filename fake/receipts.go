@@ -127,13 +127,14 @@ func (p *Provider) sendReceipts(m *message) {
 	}
 	for i, s := range m.way.steps {
 		one := p.report(m, s.word, m.At.Add(s.after))
+		fresh := *one // whose tries nobody counts yet
 		if i == 0 && m.way.early {
 			p.post(one) // the message's own answer waits for it
 		} else {
 			p.after(s.leaves, func() { p.post(one) })
 		}
 		for _, again := range s.copies {
-			same := *one
+			same := fresh
 			if m.kind == "sendgrid" { // which gives a new id to what it posts again
 				same.event = p.eventID()
 			}
