@@ -55,6 +55,9 @@ func TestShell_ReadsForLong(t *testing.T) {
 		if err != nil || status != 200 || answers[0].Status != 202 {
 			t.Fatalf("status %d: %v", status, err)
 		}
+		if n > 500 {
+			t.Fatalf("the log has %d bytes only: the reader is not in the way", p.logged())
+		}
 		began := time.Now()
 		p.send(s, fmt.Sprint("evt-short-", n), fmt.Sprint("tok_short_", n))
 		slowest = max(slowest, time.Since(began))

@@ -31,7 +31,7 @@ func TestShell_VisitsAndTheServiceIsKilled(t *testing.T) {
 	r := &run{t: t, rows: map[string]bool{}, tally: newTally()}
 	r.place = newPlace(t, fake.Options{WellBehaved: true, Delay: 5 * time.Millisecond})
 	s := r.place.start()
-	visits := make(chan string)
+	visits := make(chan string, 64) // all faults: the service is killed whatever the visits find, else the load would not end
 	go func() {
 		defer close(visits)
 		for i := range 8 {

@@ -60,6 +60,9 @@ func TestFold_WhatAReaderLetGrowIsFoldedBesideTheWriter(t *testing.T) {
 		for ; len(reached) == 0; i++ { // until the folder is asked again
 			claimed(t, s, claimOf(i))
 			synctest.Wait()
+			if i > 5000 {
+				t.Fatal("the folder is not asked")
+			}
 		}
 		asked := s.writes.log.pages()
 		for ; s.writes.log.pages() < asked*3/2; i++ {
