@@ -16,8 +16,8 @@ import (
 // asked of the file. What is gathered is lost with the process, as pages are that were not written yet: nobody was answered. All else
 // is SQLite's own layer for this system.
 //
-// Between two transactions nothing is gathered: a commit hands it over, and whoever rolls back has to call forget. What came into the
-// file later would stand where another program, a visiting sqlite3 shell, has written meanwhile.
+// Between two transactions nothing is gathered: a commit hands it over, a close drops it, and whoever rolls back has to call forget.
+// What came into the file later would stand where another program, a visiting sqlite3 shell, has written meanwhile.
 
 const (
 	gatheringLayer = "sendonce" // name of the VFS
@@ -211,17 +211,14 @@ func gatherSize(tls *libc.TLS, file, out uintptr) int32 {
 	return callable[askMethod](g.below.FxFileSize)(tls, file, out)
 }
 
+// gatherClose drops what is gathered: it belongs to a transaction that did not end, and SQLite has given up its locks already.
 func gatherClose(tls *libc.TLS, file uintptr) int32 {
 	g := logOf(file)
-	handed := g.hand(tls, file)
 	layer.Lock()
 	delete(layer.logs, file)
 	layer.Unlock()
 	rc := callable[closeMethod](g.below.FxClose)(tls, file)
 	libc.Xfree(tls, g.own)
 	libc.Xfree(tls, g.buffer)
-	if handed != sqlite3.SQLITE_OK {
-		return handed
-	}
 	return rc
 }
