@@ -23,7 +23,7 @@ type folder struct {
 
 // folding is how one ended.
 type folding struct {
-	whole bool // false: something was in the way, such as a reader
+	whole bool // false: something was in the way, a reader or another program that folds
 	err   error
 }
 
@@ -41,7 +41,7 @@ func (f *folder) run() {
 func (f *folder) fold() folding {
 	for range foldTries {
 		inLog, folded, err := f.conn.fold()
-		if err != nil || folded < inLog {
+		if err != nil || inLog < 0 || folded < inLog {
 			return folding{err: err}
 		}
 		if f.pages()-inLog <= foldRest {
@@ -57,7 +57,7 @@ func (f *folder) end() {
 	<-f.ended
 }
 
-// fold takes what it can from the log to the database, and waits for nobody.
+// fold takes what it can from the log to the database, and waits for nobody. Both numbers are -1 while another program folds.
 func (c *connection) fold() (inLog, folded int64, err error) {
 	found, err := c.query("PRAGMA wal_checkpoint(PASSIVE)", nil)
 	if err != nil {

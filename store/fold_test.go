@@ -89,3 +89,30 @@ func TestFold_WhatAReaderLetGrowIsFoldedBesideTheWriter(t *testing.T) {
 		must(s.Shutdown())
 	})
 }
+
+// Keeps out a folding that another program prevented and that counts as whole: the writer would do all of it then.
+func TestFold_AnotherProgramThatFoldsIsInTheWay(t *testing.T) {
+	o := created(t)
+	s := opened(t, o)
+	claimed(t, s, claimOf(1))
+	reached, release := heldFolder(t, s)
+	ended := make(chan error, 1)
+	go func() {
+		_, _, err := s.folds.fold()
+		ended <- err
+	}()
+	<-reached
+	other, err := openConnection(o.Path)
+	must(err)
+	f := newFolder(other, s.writes.log.pages).fold()
+	release()
+	must(<-ended)
+	must(other.close())
+	if f.whole || f.err != nil {
+		t.Errorf("whole: %v, %v", f.whole, f.err)
+	}
+	if f := newFolder(s.folds, s.writes.log.pages).fold(); !f.whole || f.err != nil {
+		t.Errorf("once it is gone: whole: %v, %v", f.whole, f.err)
+	}
+	must(s.Shutdown())
+}
