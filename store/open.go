@@ -63,6 +63,11 @@ func (s *Store) open(o Options) error {
 	if err := s.connect(ctx); err != nil {
 		return opening(err)
 	}
+	for _, suffix := range []string{"-wal", "-shm"} { // they stay as long as a connection does
+		if err := s.presence.watch(s.path+suffix, errLogGone); err != nil {
+			return err
+		}
+	}
 	if err := s.checkAtStart(); err != nil {
 		return err
 	}

@@ -166,14 +166,17 @@ func (s *Store) Condition() ledger.Condition {
 		c.Err = errReadOnly
 		return c
 	}
-	c.Barriers, c.Err = s.writer.condition()
-	switch {
-	case c.Err != nil:
-	case s.damage.Load() != nil:
-		c.Err = *s.damage.Load()
-	case s.presence.gone():
-		s.damaged(fmt.Errorf("somebody removed or replaced the file of the running service: %w", ErrMissing))
-		c.Err = *s.damage.Load()
+	if c.Barriers, c.Err = s.writer.condition(); c.Err != nil {
+		return c
+	}
+	if s.damage.Load() == nil {
+		if fault := s.presence.look(); fault != nil {
+			s.damaged(fault)
+		}
+	}
+	switch damage := s.damage.Load(); {
+	case damage != nil:
+		c.Err = *damage
 	case s.space.low():
 		c.Err = ledger.ErrStorageLow
 	}
