@@ -13,7 +13,8 @@ import (
 func Draft(to string) string { return to + ".part" }
 
 // Backup writes a copy of a ledger to a new file, beside a service that may have it open. The copy is marked as restored:
-// wherever it is put, nothing is sent from it before a person accepts it. ErrExists: there is a file of that name. ErrNoLedger, ErrNewer, ErrForeign.
+// wherever it is put, nothing is sent from it before a person accepts it. ErrExists: there is a file of that name. ErrNoLedger, ErrNewer,
+// ErrForeign, ErrBeside.
 //
 // It gets its name once it is whole, marked and synced: what a process leaves that is killed before is no backup by its name, and the
 // next one to the same name takes its place.
@@ -44,31 +45,40 @@ func Backup(ctx context.Context, o Options, to string) error {
 		return ErrExists
 	}
 	draft := Draft(to)
-	if err := writeCopy(ctx, o.Path, draft); err != nil {
+	own, err := newDraft(draft)
+	if err != nil {
+		return err
+	}
+	if err = copyInto(ctx, o.Path, draft); err == nil {
+		err = markCopy(ctx, draft)
+	}
+	return errors.Join(finish(err, draft, own, to), own.Close())
+}
+
+// newDraft makes an empty file in the place of what an earlier backup left. It stays open until the end, so that no other file is taken
+// for it, and not beyond: SQLite's locks end with a close.
+func newDraft(path string) (*os.File, error) {
+	if err := errors.Join(remove(path), remove(path+"-journal")); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // before SQLite does, which knows no mode
+}
+
+// finish gives a draft its name, or removes it after an error. One that a second backup to the same name has begun meanwhile is left
+// to that: it may not be marked yet.
+func finish(err error, draft string, own *os.File, to string) error {
+	mine, e := own.Stat()
+	now, gone := os.Stat(draft)
+	if e != nil || gone != nil || !os.SameFile(now, mine) {
+		return errors.Join(ErrBeside, err, e)
+	}
+	if err != nil {
 		return errors.Join(err, remove(draft), remove(draft+"-journal"))
 	}
 	if err := os.Rename(draft, to); err != nil {
 		return err
 	}
 	return syncFolder(filepath.Dir(to))
-}
-
-// writeCopy writes a whole copy, marked and synced, over what an earlier one left.
-func writeCopy(ctx context.Context, from, to string) error {
-	if err := errors.Join(remove(to), remove(to+"-journal")); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // before SQLite does, which knows no mode
-	if err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := copyInto(ctx, from, to); err != nil {
-		return err
-	}
-	return markCopy(ctx, to)
 }
 
 // copyInto lets SQLite write a whole, compact copy of what is committed now.
@@ -87,7 +97,7 @@ func markCopy(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	db, err := connect(path, 1, []pragma{{"journal_mode", "delete", "delete"}, {"synchronous", "full", "2"}})
+	db, err := connect(path, 1, []pragma{{"journal_mode", "delete", "delete"}, {"synchronous", "full", "2"}}, "mode", "rw") // it makes no file
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ var (
 	ErrDamaged  = errors.New("the ledger is damaged: stop, keep the files, and restore a backup")
 	ErrLinked   = errors.New("the ledger's file has a second name (a hard link), under which another process could open it: remove one of them")
 	ErrForeign  = errors.New("the file is not a sendonce ledger: give the right path")
+	ErrBeside   = errors.New("another backup to the same name has begun meanwhile: this one is given up")
 	ErrPlatform = errors.New("this platform has no file locks that sendonce knows: it runs on Linux, macOS and FreeBSD")
 )
 
