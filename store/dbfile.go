@@ -13,12 +13,17 @@ import (
 // writer copies most of the log without a sync, and only the last part of it with one for all. So once a sync of the database file
 // failed, no later one succeeds, over whatever connection of this layer, until the file was closed. The log is kept meanwhile and grows;
 // what is committed stands in it, and the next start folds all of it again.
+//
+// Nor may anybody read those pages: SQLite looks for a page only in the part of the log that is not folded yet, and what the system drops
+// from memory comes back from the disk as it was before. So the index of the log is told that nothing of it is folded. Whoever reads
+// finds all in the log from then on, and whoever folds it, be it a shell that outlives the service, begins with its first page.
 
 // database is a database file that is open through the layer.
 type database struct {
 	below sqlite3.Tsqlite3_io_methods // SQLite's own
 	own   uintptr                     // the table of methods that the file has, in C memory
 	syncs *syncs
+	index uintptr // of the log, which all processes share; 0: it is not open yet
 }
 
 // syncs is what the connections to one file know of its syncs.
@@ -39,6 +44,9 @@ func openDatabase(tls *libc.TLS, name, file uintptr) int32 {
 	own := at[sqlite3.Tsqlite3_io_methods](d.own)
 	*own = d.below
 	own.FxSync, own.FxClose = pointer[syncMethod](syncDatabase), pointer[closeMethod](closeDatabase)
+	if d.below.FxShmMap != 0 { // else there is no log on this file system
+		own.FxShmMap = pointer[mapMethod](mapIndex)
+	}
 	watchWrites(own)
 	path := libc.GoString(name)
 	layer.Lock()
@@ -61,14 +69,34 @@ func databaseOf(file uintptr) *database {
 
 func syncDatabase(tls *libc.TLS, file uintptr, flags int32) int32 {
 	d := databaseOf(file)
-	if d.syncs.failed.Load() {
-		return sqlite3.SQLITE_IOERR_FSYNC
+	rc := int32(sqlite3.SQLITE_IOERR_FSYNC)
+	if !d.syncs.failed.Load() {
+		rc = callable[syncMethod](d.below.FxSync)(tls, file, flags)
 	}
-	rc := callable[syncMethod](d.below.FxSync)(tls, file, flags)
 	if rc != sqlite3.SQLITE_OK {
 		d.syncs.failed.Store(true)
+		d.unfold()
 	}
 	return rc
+}
+
+// mapIndex notes where the index of the log stands.
+func mapIndex(tls *libc.TLS, file uintptr, region, size, extend int32, out uintptr) int32 {
+	d := databaseOf(file)
+	rc := callable[mapMethod](d.below.FxShmMap)(tls, file, region, size, extend, out)
+	if rc == sqlite3.SQLITE_OK && region == 0 {
+		d.index = *at[uintptr](out)
+	}
+	return rc
+}
+
+// unfold says in the index that nothing of the log is folded. SQLite syncs the database while it holds the locks for that, those of
+// folding and of reading the database without the log.
+func (d *database) unfold() {
+	if d.index != 0 {
+		info := at[sqlite3.TWalCkptInfo](d.index + 2*unsafe.Sizeof(sqlite3.TWalIndexHdr{})) // behind two copies of the header
+		atomic.StoreUint32(&info.FnBackfill, 0)
+	}
 }
 
 func closeDatabase(tls *libc.TLS, file uintptr) int32 {

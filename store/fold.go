@@ -77,6 +77,7 @@ func (w *writer) fold() {
 		return
 	}
 	switch {
+	case w.store.writes.file.syncs.failed.Load(): // a part that is folded without a sync would be read from the database
 	case pages < w.hooks.foldPages: // it began anew
 		w.foldAt, w.foldTries = w.hooks.foldPages, 0
 	case w.foldTries > 0:

@@ -59,6 +59,7 @@ type (
 	sizeMethod  = func(tls *libc.TLS, file uintptr, n int64) int32                 // truncate
 	askMethod   = func(tls *libc.TLS, file, out uintptr) int32                     // size
 	syncMethod  = func(tls *libc.TLS, file uintptr, flags int32) int32
+	mapMethod   = func(tls *libc.TLS, file uintptr, region, size, extend int32, out uintptr) int32 // shared memory
 	closeMethod = func(tls *libc.TLS, file uintptr) int32
 )
 

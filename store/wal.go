@@ -11,6 +11,9 @@ const tidyEvery = 10 * time.Second
 // there, the next look tries again.
 func (w *writer) cutLog() {
 	w.tidy = nil
+	if w.store.writes.file.syncs.failed.Load() {
+		return
+	}
 	if info, err := os.Stat(w.store.path + "-wal"); err != nil || info.Size() <= maxLogBytes {
 		return
 	}
