@@ -118,7 +118,7 @@ func (r *run) crash(point string, rng *rand.Rand) time.Time {
 // startToDie starts a service that dies at a point. One that already comes by it in its start, as it folds or erases what the last one
 // left, is a kill in a start; the next does that work in peace, and then it is tried anew.
 func (r *run) startToDie(env []string) *service {
-	for {
+	for range 20 {
 		s, found := r.place.launch(nil, env...)
 		if s.ready(found) {
 			return s
@@ -127,6 +127,8 @@ func (r *run) startToDie(env []string) *service {
 		r.tally.startKills++
 		r.place.start().stop(patience)
 	}
+	r.t.Fatalf("each start comes by %v", env)
+	return nil
 }
 
 // crashInStart kills the service at a random moment of its start, perhaps in the middle of its recovery, perhaps when it
